@@ -8,6 +8,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "bayesian": ("BayesianActiveClustering",),
         "oracle": ("Oracle",),
         "questions": ("Question",),
+        "screens": ("Pile", "Screen"),
         "session": ("ActiveSession",),
     },
 )

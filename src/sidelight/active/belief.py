@@ -61,6 +61,8 @@ class Belief:
         What each answer weighs, if not all weigh alike; set by the session, for a belief that heeds it.
     can_relink : bool
         Whether ``relink`` takes a row out of answers, so that a correction of it joins no two clusters.
+    placement_doubts : sequence of (person, float)
+        Who placed each row that was placed twice, and the chance of each such placement to be wrong.
     """
 
     n_rows: int
@@ -72,6 +74,7 @@ class Belief:
     wrong: Floats = np.zeros(0)
     answer_weights: Floats | None = None
     can_relink = False
+    placement_doubts: Sequence[tuple[Any, float]] = ()
 
     def anew(self) -> Belief | None:
         """Return the belief as it was before the first answer; None where it has to be made again."""

@@ -111,6 +111,7 @@ NOISES = np.array([0.03, 0.2])
 SLOPES = np.array([4.0, 8.0, 16.0])
 BEST = 5  # mixtures that the posterior averages
 LIGHT = 0.03  # mixtures with less weight than that are left out
+LEAST_VARIANCE = 1e-6  # of a row that labels say everything about
 CANDIDATES, REFERENCE = 2000, 400  # rows that questions are chosen from, and rows that influence is measured on
 
 
@@ -197,6 +198,10 @@ class LabelProcess:
             pull[has] = np.linalg.solve(np.tensordot(mixture.views, kernels, 1) + mixture.noise * N, labels)
             self._pulls.append(pull)
 
+    def weigh_by(self, T: Floats, some: Ints) -> None:
+        """Weigh the views by the labels of some rows asked about, for every ``fit`` that does not weigh them."""
+        self.mixtures = self._weigh(self.kernels[:, some[:, None], some], T[some], np.ones(len(some)))
+
     def _weigh(self, kernels: Floats, T: Floats, doubt: Floats) -> list[Mixture]:
         n_asked, k = T.shape
         C = np.tensordot(self.weights, kernels, 1)[:, None] + NOISES[:, None, None] * np.diag(doubt)
@@ -279,6 +284,17 @@ class LabelProcess:
         slope = sum(mixture.weight * mixture.slope for mixture in self.mixtures)
         return softmax(slope * field)
 
+    def each_without(self) -> tuple[Floats, Floats]:
+        """Return the chances and the novelty of every row with a label, as if it alone had none."""
+        spread = np.diagonal(self.inverse)
+        has = self.is_labelled
+        P, novelty = self.of_asked()
+        field = self.T[has] - (self.inverse @ self.T)[has] / spread[has, None]
+        P[has] = softmax(sum(mixture.weight * mixture.slope for mixture in self.mixtures) * field)
+        own = np.einsum("m,mtt->t", self.mix, self.kernels)[has]
+        novelty[has] = np.clip((1.0 / spread[has] - self.noise * self.doubt[has]) / np.maximum(own, 1e-9), 0.0, 1.0)
+        return P, novelty
+
     def novelty_without(self, block: Ints) -> Floats:
         """Return the novelty of some rows asked about, as if they had no labels."""
         own = np.einsum("m,mtt->t", self.mix, self.kernels[:, block[:, None], block])
@@ -314,3 +330,46 @@ class LabelProcess:
     def likeness(self, rows: list[int], row: int) -> Floats:
         """Return how alike some rows are to one, in the present mixture of views."""
         return np.sum([w * (view[rows] @ view[row]) for w, view in zip(self.mix, self.views)], axis=0)
+
+    @np.errstate(invalid="ignore")  # see above
+    def most_telling(self, n: int, doubt: Floats, wish: Floats) -> list[int]:
+        """Return places of candidates whose labels together lower the doubt about the reference rows most.
+
+        Each is chosen as if those before it had labels already: wish x cov(candidate, reference)^2 doubt / variance.
+
+        Parameters
+        ----------
+        n : int
+            How many, at most.
+        doubt : array of shape (n_candidates,)
+            What the variance of each counts for.
+        wish : array of shape (n_candidates,)
+            What choosing each counts for; those with 0 are not chosen.
+        """
+        mix = self.mix.astype(np.float32)
+        shared, own = np.tensordot(mix, self._to_reference, 1), mix @ self._own
+        K = np.tensordot(mix, self._columns, 1)
+        through = K @ self.inverse.astype(np.float32) if self.rows else K
+        shared = shared - through @ K[self.reference].T
+        own = np.maximum(own - (through * K).sum(axis=1), LEAST_VARIANCE)
+        weights = doubt[self.reference].astype(np.float32)
+        left, chosen, known = wish.copy(), list[int](), list[Floats]()
+        while len(chosen) < n:
+            gains = left * ((shared**2) @ weights) / (own + self.noise)
+            best = int(gains.argmax())
+            if not gains[best] > 0.0:
+                break
+            chosen.append(best)
+            left[best] = 0.0
+            covariance = np.zeros(len(own), dtype=np.float32)
+            for weight, near in zip(mix, self._near):
+                if weight > 0:
+                    covariance += weight * (near @ near[best])
+            covariance -= through @ K[best]
+            for column in known:
+                covariance -= column * column[best]
+            column = covariance / np.sqrt(own[best] + self.noise)
+            known.append(column)
+            shared = shared - column[:, None] * column[self.reference][None]
+            own = np.maximum(own - column * column, LEAST_VARIANCE)
+        return chosen

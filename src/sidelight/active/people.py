@@ -128,8 +128,18 @@ def _log_odds(rate: float) -> float:
     return float(np.log((1.0 - rate) / rate))
 
 
-def report_people(told: Sequence[Any], sources: Sequence[int], wrong: Floats, rates: Rates, tested: Any) -> list[Any]:
-    """Return a line for each person; ``sources`` has the answer behind each link."""
+def report_people(
+    told: Sequence[Any],
+    sources: Sequence[int],
+    wrong: Floats,
+    rates: Rates,
+    tested: Any,
+    placed: Sequence[Hashable] = (),
+) -> list[Any]:
+    """Return a line for each person.
+
+    ``sources`` has the answer behind each link, ``placed`` who gave each placement that others test.
+    """
     lines = []
     for person in dict.fromkeys(given.person for given in told):
         mine = [given for given in told if given.person == person]
@@ -142,7 +152,7 @@ def report_people(told: Sequence[Any], sources: Sequence[int], wrong: Floats, ra
                 person,
                 len(mine),
                 sum(given.answer == "unsure" for given in mine),
-                int(tested[links].sum()) if links else 0,
+                (int(tested[links].sum()) if links else 0) + sum(who == person for who in placed),
                 rates.rate(person),
                 *rates.interval(person),
                 tuple((told[source].rows, told[source].answer, chance) for source, chance in shown),

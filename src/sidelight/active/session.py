@@ -30,12 +30,15 @@ from sidelight.active.people import PersonSoFar, Rates, SecondLooks, is_tested, 
 from sidelight.active.questions import UNSURE, Question, better_triplet, busy_questions, checked_answers, rows_of
 from sidelight.active.rivals.cobras import CobrasBelief
 from sidelight.active.row_belief import RowBelief
+from sidelight.active.screens import MOVE, PileAct
+from sidelight.active.sorting import Sorting, converse
 from sidelight.active.strategies import STRATEGIES
 from sidelight.active.told import (
     Conversation,
     GivenAnswer,
     Known,
     SavedSession,
+    Told,
     checked_about,
     checked_person,
     in_steps,
@@ -47,7 +50,6 @@ from sidelight.data.relations import Pairs
 from sidelight.data.relations.facts import Contradiction, most_damaging_first
 from sidelight.errors import InvalidData, InvalidParameter, as_invalid_data
 from sidelight.estimators._base import fingerprint, refuse_unusable
-from sidelight.progress import report
 
 
 class Recorder(Protocol):
@@ -57,7 +59,7 @@ class Recorder(Protocol):
         """Keep one event."""
 
 
-class ActiveSession:
+class ActiveSession(Sorting):
     """Ask about pairs of rows, learn from the answers, and cluster all rows by them.
 
     Parameters
@@ -156,6 +158,8 @@ class ActiveSession:
         self._strategy = STRATEGIES[self.strategy]() if isinstance(self.strategy, str) else copy.deepcopy(self.strategy)
         self._said = Conversation(self._X.shape[0])
         self._known = Known(self._said, self._belief)
+        self._screen, self._asked_for = None, 0  # the screen that is asked, and how many rows were wanted
+        self._about: str | None = None
         self._pending: list[Question] = []
         self._held: list[Question] = []  # asked of several people at once, and not answered yet
         self._are_several = False
@@ -286,33 +290,40 @@ class ActiveSession:
 
     def place(self, row: int, cluster: int, *, person: str | int | None = None) -> None:
         """Correct the session: ``row`` belongs to ``cluster``, says ``person``."""
-        self._correct(row, cluster, "same", person)
+        if self._is_pile(cluster):
+            row = int(as_row_index([row], self._X.shape[0], "ActiveSession")[0])
+            pile = self.piles[cluster].number
+            self._do(PileAct(MOVE, (row,), (pile,), {}, checked_person(person)))
+        else:
+            self._correct(row, cluster, "same", person)
 
     def reject(self, row: int, cluster: int, *, person: str | int | None = None) -> None:
         """Correct the session: ``row`` does not belong to ``cluster``, says ``person``."""
         self._correct(row, cluster, "different", person)
 
-    def run(self, oracle: Callable[[Question], str], budget: int) -> None:
-        """Ask ``oracle`` up to ``budget`` questions: the loop, for experiments.
+    def run(
+        self,
+        oracle: Callable[[Question], str],
+        budget: int | None = None,
+        *,
+        seconds: float | None = None,
+        by: str | None = None,
+    ) -> None:
+        """Ask ``oracle`` up to ``budget`` questions, or for so many seconds: the loop, for experiments.
 
         Parameters
         ----------
         oracle : callable
-            Question -> answer.
-        budget : int
-            How many questions.
+            Question -> answer. For seconds or piles an :class:`~sidelight.Oracle`.
+        budget : int or None, default=None
+            How many questions; a screen counts as one.
+        seconds : float or None, default=None
+            Instead: how long a person has. No question begins that would take longer.
+        by : {"auto", "piles", "pairs"} or None, default=None
+            Ask by screens of ten rows, by pairs, or by whichever promises more a second. None: "auto" where seconds
+            are given, else "pairs".
         """
-        check_number("ActiveSession.run", "budget", budget, integer=True, low=0)
-        if not callable(oracle):
-            raise InvalidParameter(
-                f"ActiveSession.run asks a function: question -> answer, such as Oracle(y). Got {oracle!r:.80}."
-            )
-        for done in range(budget):
-            question = self.ask()
-            if question is None:
-                return
-            self.tell(question, oracle(question))
-            report("asking", done + 1, budget)
+        converse(self, oracle, budget, seconds, by)
 
     def compare_with_before(self) -> None:
         """Compare the clusters with those of ten questions ago, if that is due; else the next ``tell`` does it.
@@ -323,10 +334,13 @@ class ActiveSession:
             self._history.add(self.labels_)
             self._is_due = False
 
-    def _learn_anew(self, told: Sequence[GivenAnswer], steps: Sequence[int]) -> None:
+    def _learn_anew(self, told: Sequence[Told], steps: Sequence[int]) -> None:
         self._begin()
         for batch in in_steps(told, steps):
-            self._learn(batch)
+            if isinstance(batch[0], PileAct):
+                self._learn_act(batch[0])
+            else:
+                self._learn(batch)
 
     @one_thread()  # the products are thin: threads of BLAS and OpenMP would wait for each other most of the time
     def _learn(self, batch: Sequence[GivenAnswer]) -> None:
@@ -344,7 +358,7 @@ class ActiveSession:
         self._held = [question for question in self._held if frozenset(question.rows) not in done]
         if self._are_several:  # the others still have theirs
             self._held, self._pending = [*self._held, *self._pending], []
-        self._labels = self._rates_known = None
+        self._labels = self._rates_known = self._screen = None
         if learnt:
             generator = np.random.default_rng([self.seed_, 2, n_told])
             self._weigh_people()
@@ -382,7 +396,10 @@ class ActiveSession:
         """How often people are wrong, by the answers learnt so far."""
         if self._rates_known is None:
             people = [self._said.told[source].person for source in self._said.sources]
-            self._rates_known = Rates.of(self._wrong(), is_tested(self._links(), self._X.shape[0]), people)
+            placed = self._belief.placement_doubts
+            wrong = np.append(self._wrong(), [doubt for _, doubt in placed])
+            tested = np.append(is_tested(self._links(), self._X.shape[0]), np.ones(len(placed), dtype=bool))
+            self._rates_known = Rates.of(wrong, tested, [*people, *(who for who, _ in placed)])
         return self._rates_known
 
     def _wrong(self) -> np.ndarray:
@@ -476,7 +493,8 @@ class ActiveSession:
     def people(self) -> list[PersonSoFar]:
         """Return what the answers say about each person: how many they gave, and how often they seem to be wrong."""
         tested = is_tested(self._links(), self._X.shape[0])
-        return report_people(self._said.told, self._said.sources, self._wrong(), self._rates, tested)
+        placed = [who for who, _ in self._belief.placement_doubts]
+        return report_people(self._said.told, self._said.sources, self._wrong(), self._rates, tested, placed)
 
     def contradictions(self) -> tuple[Contradiction, ...]:
         """Return the answers that cannot all be true, with the chain behind each; the most damaging first."""

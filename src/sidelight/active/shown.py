@@ -26,12 +26,14 @@ import scipy.sparse as sp
 from sidelight._affinity.spectral import unit_rows
 from sidelight._core.matching import match_rows
 from sidelight.active.gaussian import RowKernels
-from sidelight.estimators._how_many import clearest_number
+from sidelight.estimators._how_many import NumberOfClusters, clearest_number
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.intp]
 STARTS, ROUNDS, SAMPLE, TRIES = 6, 15, 3000, 8
 FORETOLD = 10.0  # answers about rows of different clusters that are taken to have said "different" before any came
+ABOUT = 0.15  # of a number of clusters: so near numbers share their clusters
+ROWS_EACH = 8  # rows that a cluster needs at least, on average
 APART, JOINED = 0.15, 0.33  # share of "same" among such answers: up to the first clusters differ, from the second not
 
 
@@ -50,6 +52,43 @@ class RowsAlone:
 
     def __init__(self, kernels: RowKernels, n_clusters: int | None, seed: int) -> None:
         self._kernels, self._n_clusters, self._seed = kernels, n_clusters, seed
+        self._others: dict[int, RowsAlone] = {}
+
+    @cached_property
+    def _guess(self) -> tuple[NumberOfClusters | None, np.random.Generator]:
+        """The number that the rows suggest, where none was given, and what draws the starts after that."""
+        generator = np.random.default_rng(self._seed)
+        return None if self._n_clusters else clearest_number(self._kernels.known, generator), generator
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the number of clusters was given, or the rows suggest it clearly."""
+        number = self._guess[0]
+        return number is None or number.is_clear
+
+    def near(self, n_clusters: int) -> RowsAlone:
+        """Return about so many clusters; those that were worked out for nearly as many are taken again."""
+        near = [k for k in self._others if (1.0 - ABOUT) * k <= n_clusters <= (1.0 + ABOUT) * k]
+        if not near:
+            self._others[n_clusters] = RowsAlone(self._kernels, max(n_clusters, 2), self._seed)
+            near = [n_clusters]
+        return self._others[min(near, key=lambda k: abs(k - n_clusters))]
+
+    def likely_number(self, sizes: Ints) -> int:
+        """Return how many clusters there probably are, after so many rows were met in each of those known.
+
+        Chao's estimate is met + f1 (f1 - 1) / (2 (f2 + 1)), with f1 clusters met once and f2 met twice. It is no more
+        than what the rows clearly suggest.
+        """
+        clear = self._guess[0]
+        n_met = int((sizes > 0).sum())
+        if clear is not None and not n_met:
+            return clear.chosen
+        once, twice = int((sizes == 1).sum()), int((sizes == 2).sum())
+        chao = n_met + once * (once - 1) / (2.0 * (twice + 1))
+        if clear is not None and clear.is_clear:
+            chao = min(chao, max(clear.chosen, n_met))
+        return int(np.clip(round(chao), n_met, max(len(self._view) // ROWS_EACH, n_met)))
 
     @property
     def _view(self) -> Floats:
@@ -58,8 +97,8 @@ class RowsAlone:
     @cached_property
     def labels(self) -> Ints:
         """The cluster of every row."""
-        generator = np.random.default_rng(self._seed)
-        n_clusters = self._n_clusters or clearest_number(self._kernels.known, generator).chosen
+        number, generator = self._guess
+        n_clusters = self._n_clusters or (2 if number is None else number.chosen)
         return _k_means(self._view, min(max(n_clusters, 2), len(self._view)), generator)
 
     @cached_property

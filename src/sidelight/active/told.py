@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from sidelight._core.atomic import replacing
 from sidelight.active.questions import UNSURE, Question, are_apart, pairs_of, rows_of
+from sidelight.active.screens import N_PILES, SCREEN, PileAct
 from sidelight.data.relations import Pairs
 from sidelight.errors import InvalidData, InvalidParameter, UnreadableFile
 
@@ -125,9 +127,12 @@ def is_move(rows: tuple[int, ...], answer: str, about: Mapping[str, Any]) -> boo
     return len(rows) == 2 and answer == "same" and bool(about.get("correction"))
 
 
-def told_by(events: Iterable[Any], n_rows: int) -> list[GivenAnswer]:
-    """Return the answers that stand after all events."""
-    told: list[GivenAnswer] = []
+Told = GivenAnswer | PileAct
+
+
+def told_by(events: Iterable[Any], n_rows: int) -> list[Told]:
+    """Return the answers and acts that stand after all events."""
+    told: list[Told] = []
     for number, event in enumerate(events):
         kind = event.get("event") if isinstance(event, Mapping) else None
         if kind == "undo" and told:
@@ -135,13 +140,17 @@ def told_by(events: Iterable[Any], n_rows: int) -> list[GivenAnswer]:
         elif kind == "answer" and event.get("answer") in Question(rows := rows_of(event.get("rows"), n_rows), 0).words:
             moves = is_move(rows, event["answer"], event)
             told.append(GivenAnswer(rows, event["answer"], checked_person(event.get("person")), moves))
+        elif (kind == SCREEN or kind in N_PILES) and (
+            act := PileAct.of_event(event, n_rows, checked_person(event.get("person")))
+        ):
+            told.append(act)
         else:
             raise InvalidData(f"Event {number} of the session makes no sense: {event!r:.80}.")
     return told
 
 
-def in_steps(told: Sequence[GivenAnswer], steps: Sequence[int]) -> Iterator[Sequence[GivenAnswer]]:
-    """Cut answers into steps of the given sizes, and one by one beyond.
+def in_steps(told: Sequence[Told], steps: Sequence[int]) -> Iterator[Sequence[Any]]:
+    """Cut answers into steps of the given sizes, and one by one beyond; an act is a step of its own.
 
     >>> [len(step) for step in in_steps([GivenAnswer((0, 1), "same")] * 5, [1, 2])]
     [1, 2, 1, 1]
@@ -150,7 +159,9 @@ def in_steps(told: Sequence[GivenAnswer], steps: Sequence[int]) -> Iterator[Sequ
     for size in [*steps, *[1] * len(told)]:
         if at >= len(told):
             return
-        yield told[at : at + size]
+        for is_act, step in groupby(told[at : at + size], key=lambda one: isinstance(one, PileAct)):
+            batch = list(step)
+            yield from ([act] for act in batch) if is_act else [batch]
         at += size
 
 
@@ -159,8 +170,8 @@ class Conversation:
 
     Attributes
     ----------
-    told : list of (rows, answer)
-        Every answer, "unsure" among them.
+    told : list of GivenAnswer or PileAct
+        Every answer, "unsure" among them, and what was done with piles.
     steps : list of int
         How many answers were learnt at a time.
     pairs : Pairs
@@ -168,7 +179,7 @@ class Conversation:
     """
 
     def __init__(self, n_rows: int) -> None:
-        self.told: list[GivenAnswer] = []
+        self.told: list[Told] = []
         self.steps: list[int] = []
         self.pairs = Pairs.empty(n_rows)
         self.sources: list[int] = []  # the answer behind each of the pairs
@@ -198,7 +209,8 @@ class Conversation:
             is_repeated = bool(people) and (person is None or person in people or len(rows) > 2)
             if is_repeated or not self.may_answer(rows, person):
                 told = [*self.told, *batch]
-                answer = next(one.answer for one in told if frozenset(rows) <= frozenset(one.rows))
+                answers = [one for one in told if isinstance(one, GivenAnswer)]
+                answer = next(one.answer for one in answers if frozenset(rows) <= frozenset(one.rows))
                 raise InvalidData(
                     f"Rows {', '.join(map(str, rows))} were asked about already: {answer!r}. "
                     "Take it back with undo(), ask about other rows, or let another person answer: person=..."
@@ -247,6 +259,11 @@ class Conversation:
             left, right, words = zip(*learnt)
             self.pairs = self.pairs + Pairs(left, right, words, n_rows=self.pairs.n_rows)
         return learnt
+
+    def add_act(self, act: PileAct) -> None:
+        """Take what a person did with piles: it says nothing about single pairs."""
+        self.told.append(act)
+        self.steps.append(1)
 
     def _as_pairs(self, rows: tuple[int, ...], answer: str, belief: Any) -> list[tuple[int, int, str]]:
         if answer == UNSURE:

@@ -334,6 +334,11 @@ class Bags(Frozen):
         special = np.flatnonzero(self.demands.is_special).tolist()
         return MappingProxyType({self.names[b]: self.demands.of_bag(b, self.classes) for b in special})
 
+    @property
+    def counts_rows(self) -> bool:
+        """Whether some bag says how many of its rows carry a label."""
+        return self.demands is not None and bool(self.demands.is_counted.any())
+
     def bag_label_mask(self) -> Flags:
         """Return which classes the rows of each bag may have, shape (n_bags, n_classes).
 

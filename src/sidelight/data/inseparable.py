@@ -56,8 +56,8 @@ def inseparable_labels(bags: Bags) -> Inseparable:
         Bags, some of them labelled.
     """
     n_lists = int(np.count_nonzero(bags.is_labelled))
-    if n_lists < _FEWEST or bags.n_classes < 2:
-        return Inseparable()
+    if n_lists < _FEWEST or bags.n_classes < 2 or bags.counts_rows:
+        return Inseparable()  # numbers tell apart what always comes together
     groups: dict[bytes, list[Any]] = {}
     everywhere = []
     for name, on in zip(bags.classes, bags.bags_of_labels()):

@@ -88,6 +88,8 @@ def _diagram(table: Mapping[str, Any], caption: str, how: str, what: str) -> Sec
 
 def nearly_together(bags: Bags) -> list[tuple[str, str]]:
     """Return pairs of labels that most lists with one of them share, but not all: these are told by the fit."""
+    if bags.counts_rows:  # numbers tell apart what always comes together
+        return []
     Y = bags.label_matrix.astype(float)
     both = (Y.T @ Y).toarray()
     own = np.maximum(np.diag(both), 1.0)

@@ -356,8 +356,7 @@ def choose_boundary(options: Any, told: Told, layout: Layout, generator: np.rand
     gain = curved.values - straight.values
     error = gain.std() / np.sqrt(len(gain))
     # Of two boundaries that explain lists as well, the simpler; counts of rows say so much more that it must be better.
-    counts = told.bags.demands is not None and bool(told.bags.demands.is_counted.any())
-    is_clear = gain.mean() > (-error if counts else error)
+    is_clear = gain.mean() > (-error if told.bags.counts_rows else error)
     choice = choose([STRAIGHT, CURVED], [straight.values, curved.values], lambda _: int(is_clear))
     if choice["chosen"] == CURVED:
         return Boundary(features, feature_map, choice, (fits, curved))

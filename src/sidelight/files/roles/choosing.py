@@ -44,7 +44,7 @@ def plan_roles(source: TableSource, wanted: RoleRequest) -> Plan:
         if wanted.truth is None:
             _truth_of_items(plan, facts)
     elif reading is None:
-        if "features" in wanted.reasons:
+        if "features" in wanted.reasons and not wanted.knows_features:
             review(plan, facts)
         decide(plan, facts, wanted)
     return plan

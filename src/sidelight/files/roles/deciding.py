@@ -394,6 +394,10 @@ def _shown(plan: Plan, t: Facts) -> None:
 
 def _features(plan: Plan, t: Facts, *, explicit: bool) -> None:
     """Take numbers for features; where there are none, words that come back; say what is left lying, and why."""
+    other = [j for j in _free(plan, t) if (t.looks[j].kind == "0/1" or t.looks[j].is_tick) and not explicit]
+    other = [j for j in other if _PREFIX.fullmatch(t.looks[j].name) and not plan.channels]
+    for j in other if len(other) > 1 else ():
+        plan.take(j, "ignored", "called like labels, yes or no, beside the labels that were taken: no feature")
     free = _free(plan, t)
     measured = [j for j in free if t.looks[j].is_number]
     words = [j for j in free if t.looks[j].kind == "text" and t.looks[j].is_few and not t.looks[j].separator]

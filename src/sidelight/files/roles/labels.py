@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.data.dataset import TOLD, Note
 from sidelight.errors import InvalidData
 from sidelight.files.limits import need
-from sidelight.files.problems import listing, shown
-from sidelight.files.roles.cells import is_gap
+from sidelight.files.problems import listing, notice, shown
+from sidelight.files.roles.cells import further_marks, is_gap
 from sidelight.files.roles.columns import Coded
 from sidelight.files.roles.names import NO, YES, folded
+from sidelight.words import in_words
 
 EMPTY_SET = "{}"  # a cell that says: none of the labels; sidelight convert writes it
 _MINUS = ("-1", "-1.0")
@@ -61,6 +63,31 @@ class RowLabels:
             table[i, [column[m] for m in unknown]] = -1
         return table[self.codes]
 
+    def counts(self) -> dict[str, int]:
+        """Return how many rows have each label."""
+        rows = np.bincount(self.codes, minlength=len(self.sets)).tolist()
+        counts = dict.fromkeys(self.names, 0)
+        for n, members in zip(rows, self.sets):
+            for name in members or ():
+                counts[name] += n
+        return counts
+
+    def are_together(self, one: str, other: str) -> bool:
+        """Say whether a set has both labels."""
+        return any(members is not None and one in members and other in members for members in self.sets)
+
+    def renamed(self, to: Mapping[str, str]) -> RowLabels:
+        """Return the labels under other names; two that get one name are one."""
+        if not to:
+            return self
+        names = tuple(dict.fromkeys(to.get(name, name) for name in self.names))
+        sets = [None if s is None else frozenset(to.get(name, name) for name in s) for s in self.sets]
+        if not self.gaps:
+            return _unified(sets, self.codes, names)
+        known = [members or frozenset() for members in sets]
+        gaps = (frozenset(to.get(name, name) for name in gap) - here for gap, here in zip(self.gaps, known))
+        return RowLabels(tuple(sets), self.codes, names, tuple(gaps))
+
     def of_bags(self, codes: NDArray[np.intp], n_bags: int) -> list[frozenset[str] | None]:
         """Return the union of the known sets of each bag's rows; None where no row is known."""
         unions: list[frozenset[str] | None] = [None] * n_bags
@@ -96,16 +123,26 @@ class RowLabels:
         return len(self._of_each_bag(codes)[0]) == n_bags
 
 
-def from_cells(column: Coded, separator: str | None) -> RowLabels:
-    """Read one column: a name a cell, or several names between separators; an empty cell says nothing is known."""
+def from_cells(column: Coded, separator: str | Sequence[str] | None, *, guesses: bool = False) -> RowLabels:
+    """Read one column: a name a cell, or several names between separators; an empty cell says nothing is known.
+
+    Where marks are guessed, labels that are joins of others by a further mark are split by it, too.
+    """
     if separator is None:
         sets = tuple(
             None if column.is_gap(value) else frozenset() if value.strip() == EMPTY_SET else frozenset({value})
             for value in column.values
         )
-    else:
-        sets = tuple(_members(value, separator) for value in column.values)
-    return RowLabels(sets, column.codes, _names(sets))
+        return RowLabels(sets, column.codes, _names(sets))
+    marks = (separator,) if isinstance(separator, str) else tuple(separator)
+    parted = [_members(value, marks) for value in column.values]
+    further = further_marks(set(_names(parted)), marks) if guesses else ()
+    if further:
+        parted = [_members(value, (*marks, *further)) for value in column.values]
+        notice(
+            Note(f"labels stand between {in_words([repr(mark.strip() or mark) for mark in (*marks, *further)])}", TOLD)
+        )
+    return _unified(parted, column.codes)
 
 
 def from_ticks(columns: Sequence[Coded], names: Sequence[str], path: Path, place: Any) -> RowLabels:
@@ -181,11 +218,25 @@ def are_ticks(columns: Sequence[Coded]) -> bool:
     return all(tick(value) != 2 for column in columns for value in column.values)
 
 
-def _members(value: str, separator: str) -> frozenset[str] | None:
+def _unified(
+    sets: Sequence[frozenset[str] | None], codes: NDArray[np.intp], names: tuple[str, ...] | None = None
+) -> RowLabels:
+    """Give equal sets one code, however their cells were written."""
+    place: dict[frozenset[str] | None, int] = {}
+    to = np.array([place.setdefault(members, len(place)) for members in sets], dtype=np.intp)
+    return RowLabels(tuple(place), to[codes], _names(sets) if names is None else names)
+
+
+def _members(value: str, marks: Sequence[str]) -> frozenset[str] | None:
     if is_gap(value):
         return None
-    text = value.strip().strip("[]{}()")
-    parts = (part.strip().strip("'\"").strip() for part in text.split(separator))
+    text = value.strip()
+    if text[:1] + text[-1:] in ("[]", "{}", "()"):
+        text = text[1:-1]  # around the whole set; a label keeps its own: owl (barn)
+    cells = [text]
+    for mark in marks:
+        cells = [part for cell in cells for part in cell.split(mark)]
+    parts = (part.strip().strip("'\"").strip() for part in cells)
     return frozenset(part for part in parts if part)
 
 
@@ -204,3 +255,56 @@ def _without_prefix(names: Sequence[str]) -> tuple[str, ...]:
 def _natural(name: str) -> tuple[int, float, str]:
     """Order "2" before "10" and numbers before words."""
     return (0, float(name), name) if name.isdecimal() and len(name) < 16 else (1, 0.0, name)
+
+
+_COUNTED = (  # "wren x3", "3 wren", "wren:3", "wren (3)"
+    re.compile(r"(?P<name>.*\S)\s*[x×*]\s*(?P<n>[0-9]{1,6})"),
+    re.compile(r"(?P<n>[0-9]{1,6})\s*[x×*]?\s+(?P<name>\S.*)"),
+    re.compile(r"(?P<name>.*\S)\s*[:=]\s*(?P<n>[0-9]{1,6})"),
+    re.compile(r"(?P<name>.*\S)\s*\(\s*(?P<n>[0-9]{1,6})\s*\)"),
+)
+_MAYBE = re.compile(r"(?P<name>.*\S)\s*\?")
+
+
+def said_by(unions: Sequence[frozenset[str] | None], sizes: Sequence[int]) -> tuple[list[Any], list[str]]:
+    """Return what bags say where their labels are counted or doubted in words, and what to tell; else the sets.
+
+    Counts are read where the same name comes with several numbers, and a doubt where the name also comes without one.
+    Numbers are of rows where they add up to the rows of nearly every bag; of what else they are (birds, say, that sing
+    more than once) no row knows, and the labels are then just there.
+    """
+    members = {name for known in unions if known for name in known}
+    doubted = {name: match["name"] for name in members if (match := _MAYBE.fullmatch(name))}
+    best: dict[str, tuple[str, int]] = {}
+    for pattern in _COUNTED:
+        found = {name: (m["name"], int(m["n"])) for name in members if (m := pattern.fullmatch(name))}
+        numbers: dict[str, set[int]] = {}
+        for base, n in found.values():
+            numbers.setdefault(base, set()).add(n)
+        if any(len(several) > 1 for several in numbers.values()) and len(found) > len(best):
+            best = found
+    plain = (members - set(doubted)) | {base for base, _ in best.values()}
+    doubted = doubted if any(base in plain for base in doubted.values()) else {}
+    if not best and not doubted:
+        return list(unions), []
+    read = [
+        None if known is None else [(*best.get(name, (doubted.get(name, name), 1)), name in doubted) for name in known]
+        for known in unions
+    ]
+    totals = [sum(n for _, n, maybe in some if not maybe) for some in read if some]
+    rows = [size for some, size in zip(read, sizes) if some]
+    are_rows = bool(best) and np.mean(np.equal(totals, rows)) > 0.9
+    told = []
+    if best:
+        what = "rows of each label" if are_rows else "something else than rows, which they do not add up to: not used"
+        told.append(f"labels come with numbers, for example {min(best)!r}: {what}")
+    if doubted:
+        told.append(f"labels with a question mark, for example {min(doubted)!r}, may be there or not")
+    said: list[Any] = []
+    for some, size in zip(read, sizes):
+        if some is None:
+            said.append(None)
+            continue
+        exact = are_rows and sum(n for _, n, maybe in some if not maybe) == size
+        said.append({name: "maybe" if maybe else n if exact else "present" for name, n, maybe in some})
+    return said, told

@@ -64,9 +64,9 @@ def tagged_photographs(seed: int) -> Demo:
         tags = folder.parent / "tags.csv"
         tags.write_text("file,tags\n" + "".join(f"{name},{told}\n" for name, told in lists.items()), encoding="utf-8")
         data = from_folder(folder, labels=tags, out=folder.parent / "rows.parquet", n_jobs=1)
-        data = replace(data, path="scikit-learn's photographs, and made-up ones")
-        config = RunConfig("instances", data.path, seed=seed)
-        result = cluster(data, config)
+        config = RunConfig("instances", "scikit-learn's photographs, and made-up ones", seed=seed)
+        result = cluster(data, config)  # looks at the photographs, which are gone after this
+        result = replace(result, reading=replace(result.reading, path=config.table))
         truth = {f"painted{k:02d}.png": _kinds(folder / f"painted{k:02d}.png", one) for k, one in enumerate(made, 1)}
     named = [str(label) for label in result.assignments["label"]]
     return Demo(config, result, Story(*_STORY, _right(data, named, truth)))
