@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-import warnings
-
 import numpy as np
 import pytest
 

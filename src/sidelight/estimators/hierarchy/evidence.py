@@ -101,7 +101,7 @@ def implausible(
     parent would be on for less than ``IMPLIED`` of the rows of the label.
     """
     cut, scores = np.zeros(len(p_values), dtype=bool), None
-    refuted = REFUTED / max(1, np.count_nonzero(chosen.parents >= 0))  # one of so many is below .01 by chance
+    refuted = REFUTED / max(1, int((chosen.parents >= 0).sum()))  # one of so many is below .01 by chance
     for c, p in enumerate(chosen.parents.tolist()):
         rows = (Z[:, c] == 1) & (Z[:, p] >= 0)
         seen = Z[rows, p] == 1

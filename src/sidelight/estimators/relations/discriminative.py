@@ -267,7 +267,7 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         model = SoftmaxLinear(feature_map.n_features, self.n_clusters)
         W, b = model.unpack(solution.parameters)
         log_P = _log_posterior(model, solution.parameters, feature_map, X)
-        self.calibration_ = {"temperature": 1.0, "n_answers": 0, "reliability": {}}
+        self.calibration_: dict[str, Any] = {"temperature": 1.0, "n_answers": 0, "reliability": {}}
         if trust.held_out is not None and len(trust.held_out.said_same):
             wrong = 0.0 if trust.eps_range is None else trust.eps_range[0]
             self.calibration_ = trust.held_out.calibration(wrong)
@@ -302,10 +302,9 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         if self.objective == "answers":
             rows, believed = answered.rows, trust.rates.believed(answered.pairs, answered.triplets)
             sharp = believed.among(rows).posterior(log_softmax(trust.sharpness * log_P[rows]))
-            temperature = trust.sharpness * self.calibration_["temperature"] if self.calibration_["n_answers"] else 1.0
-            P[rows] = np.exp(
-                log_softmax(np.log(np.maximum(sharp, 1e-300)) / max(temperature, 1.0))
-            )  # the same clusters
+            known: dict[str, Any] = self.calibration_
+            blunt = max(1.0, trust.sharpness * known["temperature"]) if known["n_answers"] else 1.0
+            P[rows] = np.exp(log_softmax(np.log(np.maximum(sharp, 1e-300)) / blunt))  # the same clusters
         return P
 
     def predict(self, X: Any) -> np.ndarray:
