@@ -14,7 +14,9 @@ from sidelight.app.jobs.instances import JOB
 from sidelight.app.jobs.instances.coverage import as_meant
 from sidelight.app.jobs.page import page_of
 from sidelight.app.jobs.run import run
+from sidelight.data.dataset import TOLD, Note
 from sidelight.errors import InvalidData
+from sidelight.words import Setting, render
 
 ROLES = {"bag": "recording", "label": "species", "label_separator": "|"}
 
@@ -91,6 +93,20 @@ def test_novel_clusters_that_nothing_needed_are_mentioned(table):
     needless = replace(result, n_novel_allowed=1, n_novel_used=0)
     told = page_of(needless).told
     assert any("1 novel cluster was allowed, but the lists explain every row" in sentence for sentence in told)
+
+
+def test_that_a_kind_is_on_no_list_is_said_first_and_what_was_lost_as_a_warning(table):
+    config = RunConfig("instances", str(table), ROLES)
+    result = JOB.work_of(config)(config)
+    alike = Note(
+        "labels that look alike were kept apart", TOLD, ["If they are one: ", Setting("same", {"a": "b"}), "."]
+    )
+    reading = replace(result.reading, notes=(Note("left out: b.wav", TOLD), alike, "nothing to tell"))
+    page = page_of(replace(result, unlisted=0.001, reading=reading))
+    assert render(page.sentences[0]).endswith("find it with n_novel=1.")
+    assert "Left out: b.wav." in page.warnings
+    assert any("If they are one: same={'a': 'b'}." in render(warning) for warning in page.warnings)
+    assert not any("nothing to tell" in render(sentence) for sentence in page.told)
 
 
 def test_with_known_rows_the_page_and_the_summary_count_the_same_rows(table):

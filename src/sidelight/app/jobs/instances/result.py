@@ -118,7 +118,7 @@ class CoverageResult(Result):
 
 
 def _findings(found: CoverageResult) -> list[Sentence]:
-    """Say what was found, in three sentences."""
+    """Say what was found, in three sentences; before them, that a kind is on no list."""
     n_rows, contents = found.moved.n_rows, found.contents
     novel = [
         f"{name} ({counted(size, 'row')})"
@@ -128,6 +128,13 @@ def _findings(found: CoverageResult) -> list[Sentence]:
     n_empty = found.n_novel_allowed - found.n_novel_used
     size, name = max(zip(contents.sizes, contents.names), key=lambda pair: pair[0])
     return present(
+        [
+            "Something here is on no list, and was given the names of other kinds: find it with ",
+            Setting("n_novel", 1),
+            ".",
+        ]
+        if found.unlisted is not None and found.unlisted < SURE
+        else None,
         f"{counted(n_rows, 'row')} of {counted(found.n_bags, 'bag')} ({found.n_labelled} labelled) fell into "
         f"{counted(found.n_clusters_used, 'cluster')}: {found.n_labels_found} of {counted(found.n_labels, 'label')}"
         f"{f', {found.n_novel_used} novel' if found.n_novel_used else ''}.",
@@ -177,7 +184,6 @@ def _how_sure(found: CoverageResult) -> list[Sentence]:
 
 def _next(found: CoverageResult) -> list[Sentence]:
     """Say what to do next."""
-    is_missing = found.unlisted is not None and found.unlisted < SURE
     return present(
         ["Look at the novel clusters, and give them names in a new run: ", Setting("names", {"novel-1": "NAME"}),
          "; the model keeps them, and no list need be edited."]
@@ -185,10 +191,6 @@ def _next(found: CoverageResult) -> list[Sentence]:
         else None,
         "Check the rows that the bags changed, and the bags that are hard to explain: wrong labels hide there."
         if found.moved.n_moved
-        else None,
-        ["Some rows are of no listed kind, held-out lists say: allow a cluster for them with ",
-         Setting("n_novel", 1), ", and compare."]
-        if is_missing
         else None,
         ["Is something missing from the lists? Allow clusters that no list names with ", Setting("n_novel"), "."]
         if found.unlisted is None and not found.n_novel_allowed
