@@ -1,7 +1,8 @@
 """Rows of any kind without side information: `Standardized(RowClustering)`, what `sidelight cluster` runs.
 
 Beside it what people have, k-means and scikit-learn's cut of the graph of ten nearest rows, on the same prepared rows;
-and the discriminative fit alone. The number of classes is given. The sets of the second table were looked at once, before a weight of the judge was settled.
+and the discriminative fit alone. The number of classes is given. The sets of the second table were looked at once,
+before a weight of the judge was settled.
 """
 
 from __future__ import annotations
