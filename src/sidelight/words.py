@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ class Note(str):
     __slots__ = ("do",)
     do: Sentence
 
-    def __new__(cls, text: str, do: Sentence = ()) -> Note:
+    def __new__(cls, text: str, do: Sentence = ()) -> Self:
         """Make a text with advice."""
         heard = super().__new__(cls, text)
         heard.do = do

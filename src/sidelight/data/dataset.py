@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight import words
 from sidelight.data.bags import Bags
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.summaries import html_table
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 TORN = "torn labels"  # code of the note that rows of one bag name different labels
 OF_ROWS = "labels of rows"  # code of the note that the labels of bags were made of those of rows
+TOLD = "told"  # code of notes that stand at the top of every page: what was lost, and what was taken for the same
 _SHOWN_ROLES = 30  # columns that a notebook lists
 WEAK = 0.6  # a guess that is less sure than this is asked, not made
 Matrix = Any  # a dense float64 array or a scipy CSR array
@@ -29,7 +31,7 @@ def _counted_from_one(row: int) -> str:
     return f"row {row + 1}"
 
 
-class Note(str):
+class Note(words.Note):
     """What a careful reader of a file would like to know: a text with a code, so that code never reads the text.
 
     Attributes
@@ -41,9 +43,9 @@ class Note(str):
     __slots__ = ("code",)
     code: str
 
-    def __new__(cls, text: str, code: str = "") -> Note:
-        """Make a text with a code."""
-        note = super().__new__(cls, text)
+    def __new__(cls, text: str, code: str = "", do: words.Sentence = ()) -> Self:
+        """Make a text with a code, and with what to do about it."""
+        note = super().__new__(cls, text, do)
         note.code = code
         return note
 

@@ -71,6 +71,7 @@ def read(
     weight: str | None = None,
     label_file: Any = None,
     label_separator: str | None = None,
+    same: Mapping[str, str] | None = None,
     label_level: str | None = None,
     bag_label: str | bool | None = None,
     truth: str | bool | None = None,
@@ -119,7 +120,10 @@ def read(
         A second file with the labels: a table whose first column (or the one called like the bag or row id) is the key,
         Mulan's XML beside an ARFF file, or the IDX file of labels.
     label_separator : str, optional
-        The mark between several labels in one cell.
+        The mark between several labels in one cell; by default every mark that joins labels into others.
+    same : mapping of str to str, optional
+        Labels that are other spellings: ``{"Zaunkonig": "Zaunkönig"}``. What differs in blanks, or in capitals from a
+        much commoner label, is mended, and what looks alike is told; ``{"a": "a"}`` says that a label is its own.
     label_level : {"row", "bag"}, optional
         Whether labels in a table with bags speak of the row or of its bag; by default of the bag when all rows of every
         bag agree.
@@ -177,6 +181,7 @@ def read(
         events=events,
         weight=weight,
         label_separator=label_separator,
+        same=same,
         label_level=label_level,
         bag_label=bag_label,
         truth=truth,

@@ -20,7 +20,7 @@ from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, nearest
 from sidelight.files.arrays.parquet import ParquetSource
 from sidelight.files.reading import label_table
-from sidelight.files.roles.cells import is_gap
+from sidelight.files.roles.cells import further_marks, is_gap
 from sidelight.files.roles.choosing import match_columns, plan_roles
 from sidelight.files.roles.columns import Coded, Coder, MemorySource
 from sidelight.files.roles.gaps import without_gap_words
@@ -117,8 +117,8 @@ class RowsInBlocks:
         else:
             self.features = Features.found(source.path, features, source.names)
         self.plan = plan_roles(source, replace(wanted, features=self.features.numbers, channels=None, events=False))
-        if self.plan.label_separator is None:
-            self.plan.label_separator = _mark(source, self.plan)
+        if wanted.label_separator is None:
+            self.plan.label_separator = _marks(source, self.plan)
         self.is_sorted_here = False
 
     @property
@@ -244,10 +244,14 @@ class _Block(MemorySource):
         return f"row {self.rows[row] + 1}"
 
 
-def _mark(source: Any, plan: Plan) -> str | None:
+def _marks(source: Any, plan: Plan) -> tuple[str, ...] | None:
     """Return what stands between several labels of one cell, by the first rows of the whole table."""
     column = plan.bag_label if plan.bag_label is not None else plan.labels[0] if len(plan.labels) == 1 else None
-    return None if column is None else inspect_column("", [row[column] for row in source.sample()]).separator
+    cells = [] if column is None else [row[column] for row in source.sample()]
+    mark = inspect_column("", cells).separator
+    if mark is None:
+        return None
+    return (mark, *further_marks({part.strip() for cell in cells for part in cell.split(mark)}, mark))
 
 
 def _kept_whole_numbers(source: Any, plan: Plan) -> list[int]:

@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 
 import sidelight as sl
+from sidelight.app.jobs.checking import Truth, leaves_no_choice
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.instances import JOB
 from sidelight.app.jobs.instances.coverage import as_meant
-from sidelight.app.jobs.page import page_of
+from sidelight.app.jobs.page import about_truth, page_of
 from sidelight.app.jobs.run import run
+from sidelight.data.dataset import TOLD, Note
 from sidelight.errors import InvalidData
+from sidelight.words import Setting, render
 
 ROLES = {"bag": "recording", "label": "species", "label_separator": "|"}
 
@@ -90,7 +93,21 @@ def test_novel_clusters_that_nothing_needed_are_mentioned(table):
     result = JOB.work_of(config)(config)
     needless = replace(result, n_novel_allowed=1, n_novel_used=0)
     told = page_of(needless).told
-    assert any("1 novel cluster was allowed, but the lists explain every row" in sentence for sentence in told)
+    assert any("1 novel cluster was allowed, but no row lies in one" in sentence for sentence in told)
+
+
+def test_that_a_kind_is_on_no_list_is_said_first_and_what_was_lost_as_a_warning(table):
+    config = RunConfig("instances", str(table), ROLES)
+    result = JOB.work_of(config)(config)
+    alike = Note(
+        "labels that look alike were kept apart", TOLD, ["If they are one: ", Setting("same", {"a": "b"}), "."]
+    )
+    reading = replace(result.reading, notes=(Note("left out: b.wav", TOLD), alike, "nothing to tell"))
+    page = page_of(replace(result, unlisted=0.001, reading=reading))
+    assert render(page.sentences[0]).endswith("find it with n_novel=1.")
+    assert "Left out: b.wav." in page.warnings
+    assert any("If they are one: same={'a': 'b'}." in render(warning) for warning in page.warnings)
+    assert not any("nothing to tell" in render(sentence) for sentence in page.told)
 
 
 def test_with_known_rows_the_page_and_the_summary_count_the_same_rows(table):
@@ -109,3 +126,24 @@ def test_an_empty_list_that_means_none_stays_complete_among_partial_ones():
     said = as_meant(bags, "partial", "none")
     assert said.is_partial.tolist() == [True, False]
     assert said.is_labelled.all()
+
+
+def test_names_that_lists_give_are_no_finding(tmp_path):
+    rows = [f"{bag},{kind},{value}" for bag, kind, value in [("a", "wren", 0.1), ("b", "owl", 9.1)] for _ in range(3)]
+    table = lines(tmp_path / "t.csv", *rows)
+    told = " ".join(map(render, page_of(result_of(table)).told))
+    assert "Every list has one label" in told
+    assert "sure of their cluster" not in told
+    truth = Truth.of(["owl", "wren"], ["owl", "wren"], "kind", used=True)
+    assert "leave no choice" not in about_truth(truth)
+    assert "leave no choice for 100% of them: their names say nothing" in about_truth(replace(truth, n_given=2))
+    known = sl.Bags([0, 0, 1, 1, 2], labels={0: ["owl"], 1: ["owl", "wren"]})
+    assert leaves_no_choice(known).tolist() == [True, True, False, False, False]
+    mixed = lines(tmp_path / "m.csv", *rows, "c,wren|owl,0.1", "c,wren|owl,9.3")
+    told = " ".join(map(render, page_of(result_of(mixed)).told))
+    assert "of the 2 rows whose list leaves a choice are sure" in told
+
+
+def result_of(table):
+    config = RunConfig("instances", table, ROLES)
+    return JOB.work_of(config)(config)

@@ -12,6 +12,7 @@ from PIL import Image
 
 import sidelight as sl
 from sidelight.app.jobs.samples import write_folder
+from sidelight.data.dataset import TOLD
 from sidelight.data.synth.material import make_photographs
 from sidelight.errors import InvalidData, InvalidParameter, UnreadableFile
 from sidelight.files.material.rows import Material, material_of
@@ -107,6 +108,23 @@ def test_a_broken_file_is_named_and_the_rest_goes_on(photos, tmp_path):
     data = sl.from_folder(folder)
     assert len(set(data.kept["file"])) == 3
     assert any("broken.png" in note for note in data.notes)
+
+
+def test_what_a_folder_lost_is_told_at_the_top(tmp_path):
+    place = tmp_path / "posts"
+    place.mkdir()
+    for k in range(6):
+        (place / f"{k}.txt").write_text(f"the wren sings in the garden {'and the owl hoots' if k % 2 else ''}")
+    (place / "bad.pdf").write_bytes(b"%PDF-1.4 nothing")
+    lists = "".join(f"{k}.txt\t{'wren; owl' if k % 2 else 'jay, owl, wren'}\n" for k in range(5))
+    (tmp_path / "list.tsv").write_text(f"file\tspecies\n{lists}away.txt\twren\n")
+    data = sl.read(place, label_file=tmp_path / "list.tsv", embed="none")
+    told = " ".join(note for note in data.notes if getattr(note, "code", "") == TOLD)
+    assert "says nothing about 2 of 7 files" in told
+    assert "1 file that is not there" in told
+    assert "left out: bad.pdf" in told
+    assert "stand between" in told
+    assert set(data.label_names) == {"wren", "owl", "jay"}
 
 
 def test_pipes_are_passed_over_and_what_leads_nowhere_is_named(photos, tmp_path):

@@ -98,11 +98,11 @@ def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]], asked: 
         "\n"
     )
     if found["roles"]:
-        lines += ["", click.style("How it was understood", bold=True) + f" (wrong? say so: {_SAY_SO})"]
+        lines += [click.style("How it was understood", bold=True) + f" (wrong? say so: {_SAY_SO})"]
         lines += _table(_understood(found["roles"]))
     if found["warnings"]:
         lines += ["", click.style("Worth a look", bold=True)]
-        lines += [f"  - {warning}" for warning in found["warnings"]]
+        lines += [f"  - {_advised(warning)}" for warning in found["warnings"]]
     lines += ["", click.style("Commands that fit", bold=True)]
     for why, line in commands:
         lines += [f"  # {why}", f"  {line}"]
@@ -115,6 +115,12 @@ def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]], asked: 
     if asked:
         lines += ["", "Say it to a run in the same way; --yes takes the first reading of each."]
     return lines
+
+
+def _advised(warning: str) -> str:
+    """Return a warning with what to do about it, as it would be typed."""
+    do = getattr(warning, "do", ())
+    return f"{warning.rstrip('.')}. {render(do, as_flag)}" if do else warning
 
 
 def _understood(roles: Sequence[Mapping[str, str]]) -> list[tuple[str, ...]]:

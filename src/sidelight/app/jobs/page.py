@@ -19,7 +19,8 @@ from sidelight.app.jobs.result import Blocks, Columns, Curve, Map, Reading, Resu
 from sidelight.app.report.components import Markup, blocks, gallery, lines, number, percent, picture, row_map, table
 from sidelight.app.report.components.tables import MOST
 from sidelight.app.report.page import Page, Section
-from sidelight.data.dataset import ColumnRole
+from sidelight.data.dataset import TOLD, ColumnRole
+from sidelight.data.dataset import Note as DataNote
 from sidelight.estimators._how_many import NumberOfClusters
 from sidelight.words import Note, Sentence, Setting, counted, in_words, present, some_of
 
@@ -59,6 +60,7 @@ def page_of(result: Result) -> Page:
             *reading_sections(result.reading),
         ],
         warnings=[
+            *about_lost(result.reading),
             *_unclear(choices),
             *page.warnings,
             *map(_with_advice, result.heard),
@@ -97,6 +99,7 @@ def _with_advice(text: str) -> Sentence:
     """Return a warning with what to do about it."""
     what = text[:1].upper() + text[1:]
     do = text.do if isinstance(text, Note) else ()
+    what = what if what.endswith((".", "!", "?")) else f"{what}."
     return [f"{what} ", *([do] if isinstance(do, str) else do)] if do else what
 
 
@@ -115,6 +118,11 @@ def _thumbnail_of(result: Result) -> Markup | None:
 def about_left_out(reading: Reading) -> list[Sentence]:
     """Say which rows were left out and why."""
     return [f"{rows}: left out." for rows in reading.left_out]
+
+
+def about_lost(reading: Reading) -> list[Sentence]:
+    """Say what was lost on the way from the files, and what was taken for the same."""
+    return [_with_advice(note) for note in reading.notes if isinstance(note, DataNote) and note.code == TOLD]
 
 
 def about_columns(reading: Reading) -> list[Sentence]:
@@ -162,10 +170,15 @@ def about_truth(truth: Truth, *, used: str | None = None) -> str:
     if used is None:
         used = ", whose lists the fit learned from" if truth.was_used else ", which were not used"
     named = "" if truth.same_names is None else f"; {percent(truth.same_names)} bear the right name"
+    given = ""
+    if truth.n_given:
+        given = (
+            f" The lists leave no choice for {percent(truth.n_given / truth.n_rows)} of them: their names say nothing."
+        )
     return (
         f"Against the {truth.n_kinds} kinds in {truth.column!r}{used} ({counted(truth.n_rows, truth.what)}): "
         f"{percent(truth.accuracy)} in the right place, normalised mutual information {truth.information:.3f}, "
-        f"adjusted Rand index {truth.agreement:.3f}{named}."
+        f"adjusted Rand index {truth.agreement:.3f}{named}.{given}"
     )
 
 

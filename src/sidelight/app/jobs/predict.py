@@ -493,6 +493,7 @@ def _roles_of_run(file: Path, model: Any, roles: Roles, columns: Sequence[str] |
         "label",
         "bag_label",
         "label_separator",
+        "same",
         "label_level",
         "missing",
         "missing_words",
@@ -530,7 +531,11 @@ def _knew_answers(file: Path, model: Any) -> bool:
 
 def _is_there(role: str, value: Any, columns: Sequence[str] | None) -> bool:
     """Say whether the columns of an earlier run are in this table, too."""
-    if role in ("label_separator", "label_level", "missing", "missing_words") or value is False or columns is None:
+    if (
+        role in ("label_separator", "same", "label_level", "missing", "missing_words")
+        or value is False
+        or columns is None
+    ):
         return True
     from fnmatch import fnmatchcase
 

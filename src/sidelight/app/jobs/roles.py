@@ -50,6 +50,14 @@ class Roles(Options, frozen=True):
     label_level: Annotated[
         Literal["row", "bag"] | None, column("Whether the labels speak of the row or of its bag.")
     ] = None
+    same: Annotated[
+        dict[str, list[str] | str],
+        column(
+            "A label that is another spelling of a second one: 'Zaunkonig=Zaunkönig'; a=a: a label of its own.",
+            kind=Kind.CHANNELS,
+            shown="LABEL=LABEL",
+        ),
+    ] = {}
     bag_label: Annotated[Column, column("Column with the labels of the bag (not of the row).")] = None
     truth: Annotated[Column, column(f"Column with what each row truly is, to compare with; {_FORBIDS}")] = None
     features: Annotated[

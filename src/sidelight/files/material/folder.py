@@ -30,7 +30,8 @@ _WHY = "the table was cut from a folder"
 
 def read_material(folder: Path, wanted: RoleRequest, label_file: Path | None) -> Dataset:
     """Cut a folder into the cache, and read what came out; the labels of its files are in ``label_file``."""
-    made = cached_table(folder, labels=label_file, embed=wanted.embed)
+    made = cached_table(folder, labels=label_file, embed=wanted.embed, separator=wanted.label_separator)
+    wanted = replace(wanted, label_separator=None)  # that of the list; the table has one of its own
     notice(f"the folder was cut into {made.path.name} in {made.path.parent}; running again cuts only what is new")
     for note in made.notes:
         notice(note)

@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
+from sidelight.data.dataset import TOLD, Note
 from sidelight.errors import InvalidData
 from sidelight.files.material.selections import Selection, is_selection_table, read_selections
 from sidelight.files.reading import label_table
@@ -39,7 +41,9 @@ class Labels:
     are_of_folders: bool = False
 
 
-def labels_from_table(path: Path, files: Sequence[str], *, min_confidence: float = 0.0) -> Labels:
+def labels_from_table(
+    path: Path, files: Sequence[str], *, min_confidence: float = 0.0, separator: Any = None
+) -> Labels:
     """Return the list of each file, or of each folder of files, that a table speaks of.
 
     Parameters
@@ -51,6 +55,8 @@ def labels_from_table(path: Path, files: Sequence[str], *, min_confidence: float
         The files of the folder.
     min_confidence : float
         Selections below this are left out.
+    separator : str, optional
+        What stands between the labels of a cell; found by default.
     """
     if path.is_file() and is_selection_table(path):
         return _lists_of_selections(read_selections(path, min_confidence=min_confidence), path, files)
@@ -79,7 +85,8 @@ def labels_from_table(path: Path, files: Sequence[str], *, min_confidence: float
         said = from_ticks([columns[j] for j in others], [table.names[j] for j in others], path, table.location)
     else:
         label = _label_column(table.names, columns, others)
-        said = from_cells(columns[label], find_separator(columns[label].values[:1000]))
+        mark = separator or find_separator(columns[label].values[:1000])
+        said = from_cells(columns[label], mark, guesses=separator is None)
     lists: dict[str, set[str]] = {}
     unions = said.of_bags(columns[key].codes, len(columns[key].values))
     for value, labels in zip(columns[key].values, unions):
@@ -157,11 +164,13 @@ def _matched(
     notes = [f"{path.name} speaks of folders: the files of a folder are a bag"] if are_of_folders else []
     if len(matched) < len(files):
         silent = [name for name in files if name not in matched]
-        notes.append(f"{path.name} says nothing about {len(silent)} of {len(files)} files ({some_of(silent, 3)})")
+        told = f"{path.name} says nothing about {len(silent)} of {len(files)} files ({some_of(silent, 3)})"
+        notes.append(Note(told, TOLD))
     known = {of_file(name) for name in files}
     unknown = [as_written.get(key, key) for key in lists if key not in known]
     if unknown:
         what = "folder" if are_of_folders else "file"
         there = "is not there" if len(unknown) == 1 else "are not there"
-        notes.append(f"{path.name} speaks of {counted(len(unknown), what)} that {there} ({some_of(unknown, 3)})")
+        told = f"{path.name} speaks of {counted(len(unknown), what)} that {there} ({some_of(unknown, 3)})"
+        notes.append(Note(told, TOLD))
     return Labels(matched, notes, are_of_folders)

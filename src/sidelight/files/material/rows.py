@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from sidelight.data.dataset import TOLD, Note
 from sidelight.errors import InvalidData, InvalidParameter, MissingExtra, SidelightError, UnreadableFile
 from sidelight.files.cards.card import Card
 from sidelight.files.cards.choosing import card_for, is_shipped
@@ -306,6 +307,7 @@ def make_table(
     min_confidence: float = 0.0,
     is_cache: bool = False,
     embed: str | None = None,
+    separator: Any = None,
     settings: Mapping[str, Any],
 ) -> tuple[Material, list[str]]:
     """Cut a folder into the Parquet table ``out``; return how, and what is worth a word.
@@ -328,7 +330,7 @@ def make_table(
     if marked:
         notes.append(f"selection tables lie beside {counted(len(marked), 'recording')}: their pieces are the rows")
     if labels is not None:
-        said = labels_from_table(labels, names, min_confidence=min_confidence)
+        said = labels_from_table(labels, names, min_confidence=min_confidence, separator=separator)
     else:
         by_folder = {} if marked else labels_from_folders(names)
         said = Labels(by_folder, ["the folder that a file lies in was taken for its label"] if by_folder else [])
@@ -357,9 +359,9 @@ def make_table(
     if planned.kind == "sounds":
         notes += _about_pitch(listing, planned)
     notes += _about_silence([name for name in names if name not in heard], planned)
-    notes += [f"left out: {reason}" for reason in list(omitted.values())[:5]]
+    notes += [Note(f"left out: {reason}", TOLD) for reason in list(omitted.values())[:5]]
     if len(omitted) > 5:
-        notes.append(f"and {len(omitted) - 5} more files were left out")
+        notes.append(Note(f"and {len(omitted) - 5} more files were left out", TOLD))
     made = replace(planned, roles=roles_of(frame, planned, said), files=fingerprints, omitted=omitted)
     _write(frame, out, made)
     return made, notes
@@ -385,7 +387,7 @@ def _about_silence(silent: Sequence[str], material: Material) -> list[str]:
     what = "sound" if material.kind == "sounds" else "row"
     told = f"no {what} was found in {counted(len(silent), 'file')} ({some_of(silent, 3)})"
     pitch = f"; pitch was heard up to {material.recipe['rate'] // 2} Hz" if material.kind == "sounds" else ""
-    return [told + pitch]
+    return [Note(told + pitch, TOLD)]
 
 
 def _frames(cuts: Iterable[Cut], omitted: dict[str, str]) -> Iterator[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-", "missing", ".")
@@ -166,6 +166,8 @@ def find_separator(cells: Iterable[str]) -> str | None:
 def _come_back(split: list[list[str]], different: list[str], mark: str) -> bool:
     counts = Counter(part for parts in split for part in set(parts))
     alone = {cell for cell in different if mark not in cell}
+    if mark in ";,":  # somebody else may have written the other
+        alone |= {part.strip() for cell in alone for part in re.split("[;,]", cell)}
     parts = list(counts)
     shared = sum(counts[part] > 1 or part in alone for part in parts)
     if mark == "|":  # stands in no name
@@ -186,3 +188,21 @@ def _are_paths(split: list[list[str]], different: list[str]) -> bool:
     return all(part.isdecimal() for part in places) or not any(
         len(where) > 1 or part in alone for part, where in places.items()
     )
+
+
+def further_marks(labels: Collection[str], used: Iterable[str]) -> tuple[str, ...]:
+    """Return the marks that join labels into others: "owl; wren" beside "owl" and "wren" is no label of its own."""
+    known, found = set(labels), []
+    for mark in _MARKS:
+        joined = {label for label in known if mark in label} if mark not in used else set()
+        alone = known - joined
+        parts = {label: [part.strip() for part in label.split(mark) if part.strip()] for label in joined}
+        joins = [names for names in parts.values() if len(names) > 1 and _share(names, alone) >= _COME_BACK]
+        if joins and len(joins) >= _COME_BACK * len(joined):
+            found.append(mark)
+            known = alone | {name for names in parts.values() for name in names}
+    return tuple(found)
+
+
+def _share(names: Sequence[str], known: Collection[str]) -> float:
+    return sum(name in known for name in names) / len(names)

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.data.dataset import TOLD, Note
 from sidelight.errors import InvalidData
 from sidelight.files.limits import need
-from sidelight.files.problems import listing, shown
-from sidelight.files.roles.cells import is_gap
+from sidelight.files.problems import listing, notice, shown
+from sidelight.files.roles.cells import further_marks, is_gap
 from sidelight.files.roles.columns import Coded
 from sidelight.files.roles.names import NO, YES, folded
+from sidelight.words import in_words
 
 EMPTY_SET = "{}"  # a cell that says: none of the labels; sidelight convert writes it
 _MINUS = ("-1", "-1.0")
@@ -61,6 +63,31 @@ class RowLabels:
             table[i, [column[m] for m in unknown]] = -1
         return table[self.codes]
 
+    def counts(self) -> dict[str, int]:
+        """Return how many rows have each label."""
+        rows = np.bincount(self.codes, minlength=len(self.sets)).tolist()
+        counts = dict.fromkeys(self.names, 0)
+        for n, members in zip(rows, self.sets):
+            for name in members or ():
+                counts[name] += n
+        return counts
+
+    def are_together(self, one: str, other: str) -> bool:
+        """Say whether a set has both labels."""
+        return any(members is not None and one in members and other in members for members in self.sets)
+
+    def renamed(self, to: Mapping[str, str]) -> RowLabels:
+        """Return the labels under other names; two that get one name are one."""
+        if not to:
+            return self
+        names = tuple(dict.fromkeys(to.get(name, name) for name in self.names))
+        sets = [None if s is None else frozenset(to.get(name, name) for name in s) for s in self.sets]
+        if not self.gaps:
+            return _unified(sets, self.codes, names)
+        known = [members or frozenset() for members in sets]
+        gaps = (frozenset(to.get(name, name) for name in gap) - here for gap, here in zip(self.gaps, known))
+        return RowLabels(tuple(sets), self.codes, names, tuple(gaps))
+
     def of_bags(self, codes: NDArray[np.intp], n_bags: int) -> list[frozenset[str] | None]:
         """Return the union of the known sets of each bag's rows; None where no row is known."""
         unions: list[frozenset[str] | None] = [None] * n_bags
@@ -96,16 +123,26 @@ class RowLabels:
         return len(self._of_each_bag(codes)[0]) == n_bags
 
 
-def from_cells(column: Coded, separator: str | None) -> RowLabels:
-    """Read one column: a name a cell, or several names between separators; an empty cell says nothing is known."""
+def from_cells(column: Coded, separator: str | Sequence[str] | None, *, guesses: bool = False) -> RowLabels:
+    """Read one column: a name a cell, or several names between separators; an empty cell says nothing is known.
+
+    Where marks are guessed, labels that are joins of others by a further mark are split by it, too.
+    """
     if separator is None:
         sets = tuple(
             None if column.is_gap(value) else frozenset() if value.strip() == EMPTY_SET else frozenset({value})
             for value in column.values
         )
-    else:
-        sets = tuple(_members(value, separator) for value in column.values)
-    return RowLabels(sets, column.codes, _names(sets))
+        return RowLabels(sets, column.codes, _names(sets))
+    marks = (separator,) if isinstance(separator, str) else tuple(separator)
+    parted = [_members(value, marks) for value in column.values]
+    further = further_marks(set(_names(parted)), marks) if guesses else ()
+    if further:
+        parted = [_members(value, (*marks, *further)) for value in column.values]
+        notice(
+            Note(f"labels stand between {in_words([repr(mark.strip() or mark) for mark in (*marks, *further)])}", TOLD)
+        )
+    return _unified(parted, column.codes)
 
 
 def from_ticks(columns: Sequence[Coded], names: Sequence[str], path: Path, place: Any) -> RowLabels:
@@ -181,13 +218,25 @@ def are_ticks(columns: Sequence[Coded]) -> bool:
     return all(tick(value) != 2 for column in columns for value in column.values)
 
 
-def _members(value: str, separator: str) -> frozenset[str] | None:
+def _unified(
+    sets: Sequence[frozenset[str] | None], codes: NDArray[np.intp], names: tuple[str, ...] | None = None
+) -> RowLabels:
+    """Give equal sets one code, however their cells were written."""
+    place: dict[frozenset[str] | None, int] = {}
+    to = np.array([place.setdefault(members, len(place)) for members in sets], dtype=np.intp)
+    return RowLabels(tuple(place), to[codes], _names(sets) if names is None else names)
+
+
+def _members(value: str, marks: Sequence[str]) -> frozenset[str] | None:
     if is_gap(value):
         return None
     text = value.strip()
     if text[:1] + text[-1:] in ("[]", "{}", "()"):
         text = text[1:-1]  # around the whole set; a label keeps its own: owl (barn)
-    parts = (part.strip().strip("'\"").strip() for part in text.split(separator))
+    cells = [text]
+    for mark in marks:
+        cells = [part for cell in cells for part in cell.split(mark)]
+    parts = (part.strip().strip("'\"").strip() for part in cells)
     return frozenset(part for part in parts if part)
 
 

@@ -28,7 +28,7 @@ class RoleRequest:
     channels: Mapping[str, Any] | None = None
     events: Sequence[str] | bool | None = None
     weight: str | None = None
-    label_separator: str | None = None
+    label_separator: str | Sequence[str] | None = None
     label_level: str | None = None
     bag_label: str | bool | None = None
     truth: str | bool | None = None
@@ -38,6 +38,7 @@ class RoleRequest:
     candidates: str | bool | None = None
     components: Any = None
     embed: str | None = None
+    same: Mapping[str, str] | None = None
     reasons: Mapping[str, str] = field(default_factory=dict)  # role -> why, where a format and not the user says so
     knows_features: bool = False  # whether those of the format were made as such; others only have types
 
@@ -82,6 +83,8 @@ def asked(**wishes: Any) -> RoleRequest:
             if not isinstance(value, Mapping) or not all(isinstance(channel, str) for channel in value):
                 raise _no_columns(name, "a mapping of names to columns", value)
             wishes[name] = {channel: _columns(name, columns) for channel, columns in value.items()}
+        if name == "same":
+            wishes[name] = _names(name, value)
         if name == "label_separator" and not (isinstance(value, str) and value):
             raise _no_columns(name, "a text that is not empty", value)
     return RoleRequest(**wishes)
@@ -96,6 +99,15 @@ def _columns(name: str, value: Any) -> Any:
     if not all(isinstance(part, str) for part in names):
         raise _no_columns(name, "a column, or a list of columns", value)
     return tuple(str(part) for part in names)
+
+
+def _names(name: str, value: Any) -> dict[str, str] | None:
+    """Return names and what they are called instead; a command line that cut a name at its commas is mended."""
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise _no_columns(name, "a mapping of labels to labels", value)
+    return {
+        key: other if isinstance(other, str) else ", ".join(map(str, other)) for key, other in value.items()
+    } or None
 
 
 def _no_columns(name: str, expected: str, value: Any) -> InvalidParameter:
@@ -119,7 +131,7 @@ class Plan:
     features: list[int] = field(default_factory=list)
     events: list[int] = field(default_factory=list)
     weight: int | None = None
-    label_separator: str | None = None
+    label_separator: str | Sequence[str] | None = None
     item_and_label: bool = False
     channels: dict[str, list[int]] = field(default_factory=dict)
     why: dict[int, tuple[str, str]] = field(default_factory=dict)

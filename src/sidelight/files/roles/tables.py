@@ -31,6 +31,7 @@ from sidelight.files.roles.labels import (
 from sidelight.files.roles.looks import inspect_column
 from sidelight.files.roles.names import is_label_name
 from sidelight.files.roles.plan import Plan, RoleRequest
+from sidelight.files.roles.spelling import tidied
 from sidelight.words import Setting, counted
 
 _EXACT = 2.0**53  # from here on float64 cannot hold every whole number
@@ -57,7 +58,7 @@ def read_table(
     """Read the columns that have a role, and nothing else; labels may speak of more than the part of a table."""
     if label_table is not None and wanted.label is None:
         wanted = replace(wanted, label=False)  # the labels are in the other table: no column here is taken for them
-    if wanted == RoleRequest():
+    if replace(wanted, same=None) == RoleRequest():
         wanted = wanted.over(**getattr(source, "hints", {}))
     source = without_gap_words(source, wanted.missing_words)
     plan = plan_roles(source, wanted)
@@ -85,13 +86,16 @@ def read_table(
     made.notes += source.notes
     row_ids = _row_ids(source, plan, loaded.texts)
     bag_ids = _bag_ids(source, plan, loaded.texts)
-    said = _row_labels(source, plan, loaded.texts)
+    guesses = wanted.label_separator is None
+    said = _tidy(made, _row_labels(source, plan, loaded.texts, guesses=guesses), wanted, is_part=is_part)
     if label_table is not None:
-        _labels_from_table(made, label_table, plan, source.names, row_ids, bag_ids, is_part=is_part)
+        _labels_from_table(made, label_table, plan, source.names, row_ids, bag_ids, wanted, is_part=is_part)
     else:
         _place_labels(made, said, bag_ids, wanted.label_level)
     if plan.bag_label is not None and bag_ids is not None:
-        _place_bag_labels(made, loaded.texts[plan.bag_label], bag_ids, plan.label_separator or _mark(source, plan))
+        mark = plan.label_separator or _mark(source, plan)
+        listed = from_cells(loaded.texts[plan.bag_label], mark, guesses=guesses)
+        _place_bag_labels(made, _tidy(made, listed, wanted, is_part=is_part), bag_ids)
     candidates = None
     if plan.candidates is not None:
         mark = plan.label_separator or inspect_column("", [row[plan.candidates] for row in source.sample()]).separator
@@ -323,13 +327,22 @@ def _bag_ids(source: TableSource, plan: Plan, texts: dict[int, Coded]) -> Coded 
     return column
 
 
-def _row_labels(source: TableSource, plan: Plan, texts: dict[int, Coded]) -> RowLabels | None:
+def _tidy(made: Builder, said: RowLabels | None, wanted: RoleRequest, *, is_part: bool) -> Any:
+    """Bring spellings of one label together, and tell which were and which may be."""
+    if said is None:
+        return None
+    said, told = tidied(said, wanted.same or {}, guesses=not is_part)
+    made.notes += told
+    return said
+
+
+def _row_labels(source: TableSource, plan: Plan, texts: dict[int, Coded], *, guesses: bool) -> RowLabels | None:
     if not plan.labels:
         return None
     columns = [texts[j].with_levels() for j in plan.labels]
     names = [source.names[j] for j in plan.labels]
     if len(columns) == 1:
-        return from_cells(columns[0], plan.label_separator)
+        return from_cells(columns[0], plan.label_separator, guesses=guesses)
     if are_ticks(columns) or any(plan.kinds.get(j) == "0/1" for j in plan.labels):
         return from_ticks(columns, names, source.path, source.location)
     return from_combination(columns)
@@ -391,9 +404,8 @@ def _make_bags(
         made.label_names = classes
 
 
-def _place_bag_labels(made: Builder, column: Coded, bag_ids: Coded, separator: str | None) -> None:
+def _place_bag_labels(made: Builder, said: RowLabels, bag_ids: Coded) -> None:
     """Take the label sets of bags from a column of their own."""
-    said = from_cells(column, separator)
     names = _bag_names(bag_ids)
     unions = said.of_bags(bag_ids.codes, len(names))
     if n_torn := said.n_torn(bag_ids.codes):
@@ -420,6 +432,7 @@ def _labels_from_table(
     names: tuple[str, ...],
     row_ids: NDArray[Any] | None,
     bag_ids: Coded | None,
+    wanted: RoleRequest,
     *,
     is_part: bool,
 ) -> None:
@@ -442,7 +455,9 @@ def _labels_from_table(
     else:
         label = _label_column(table, others)
         sample = [row[label] for row in table.sample()]
-        said = from_cells(loaded.texts[label], inspect_column(table.names[label], sample).separator)
+        mark = wanted.label_separator or inspect_column(table.names[label], sample).separator
+        said = from_cells(loaded.texts[label], mark, guesses=wanted.label_separator is None)
+    said = _tidy(made, said, wanted, is_part=is_part)
     keys = loaded.texts[key]
     unions = dict(zip(keys.values, said.of_bags(keys.codes, len(keys.values))))
     what = "bag" if bag_ids is not None else "row"

@@ -65,7 +65,8 @@ class CoverageResult(Result):
     n_novel_allowed: int
     n_novel_used: int
     n_bags_novel: int
-    share_sure: float
+    share_sure: float  # of the rows whose list leaves a choice
+    n_given: int  # rows whose list has one label, and no novel cluster was allowed
     choice: Mapping[str, Mapping[str, Any]]
     uncovered: Sequence[tuple[Any, Sequence[Any]]]
     contents: Contents
@@ -118,7 +119,7 @@ class CoverageResult(Result):
 
 
 def _findings(found: CoverageResult) -> list[Sentence]:
-    """Say what was found, in three sentences."""
+    """Say what was found, in three sentences; before them, that a kind is on no list."""
     n_rows, contents = found.moved.n_rows, found.contents
     novel = [
         f"{name} ({counted(size, 'row')})"
@@ -128,6 +129,13 @@ def _findings(found: CoverageResult) -> list[Sentence]:
     n_empty = found.n_novel_allowed - found.n_novel_used
     size, name = max(zip(contents.sizes, contents.names), key=lambda pair: pair[0])
     return present(
+        [
+            "Something here is on no list, and was given the names of other kinds: find it with ",
+            Setting("n_novel", 1),
+            ".",
+        ]
+        if found.unlisted is not None and found.unlisted < SURE
+        else None,
         f"{counted(n_rows, 'row')} of {counted(found.n_bags, 'bag')} ({found.n_labelled} labelled) fell into "
         f"{counted(found.n_clusters_used, 'cluster')}: {found.n_labels_found} of {counted(found.n_labels, 'label')}"
         f"{f', {found.n_novel_used} novel' if found.n_novel_used else ''}.",
@@ -137,8 +145,7 @@ def _findings(found: CoverageResult) -> list[Sentence]:
         f"{counted(n_empty, 'further novel cluster')} stayed empty: no row asks for more."
         if found.n_novel_used and n_empty
         else None,
-        f"{counted(found.n_novel_allowed, 'novel cluster was', 'novel clusters were')} allowed, but the lists explain "
-        "every row."
+        f"{counted(found.n_novel_allowed, 'novel cluster was', 'novel clusters were')} allowed, but no row lies in one."
         if found.n_novel_allowed and not found.n_novel_used
         else None,
         f"The largest cluster is {name}, with {percent(size / n_rows)} of the rows.",
@@ -158,9 +165,9 @@ def _how_sure(found: CoverageResult) -> list[Sentence]:
         elif found.unlisted_of_lists is not None and found.unlisted_of_lists < SURE:
             unlisted = f"Some rows fit no list, but a novel cluster would take rows of named kinds{takes}."
         else:
-            unlisted = f"Nothing speaks for a kind that nobody listed ({p}): a novel cluster would only cost accuracy."
+            unlisted = f"Nothing speaks for a kind that nobody listed ({p}): held-out lists are told no better with it."
     return present(
-        f"{percent(found.share_sure)} of the rows are sure of their cluster (probability above 90%).",
+        _sure_rows(found),
         *sure_and_right(found.calibration),
         about_pairs(found.together) if found.calibration is not None else None,
         about_taken(found.novel_takes, found.calibration),
@@ -175,9 +182,17 @@ def _how_sure(found: CoverageResult) -> list[Sentence]:
     )
 
 
+def _sure_rows(found: CoverageResult) -> Sentence:
+    """Say how many rows are sure, of those that could be called otherwise."""
+    n_open = found.moved.n_rows - found.n_given
+    if not n_open:
+        return "Every list has one label, so that its rows bear this name whatever they look like: that is no finding."
+    which = f"the {counted(n_open, 'row')} whose list leaves a choice" if found.n_given else "the rows"
+    return f"{percent(found.share_sure)} of {which} are sure of their cluster (probability above 90%)."
+
+
 def _next(found: CoverageResult) -> list[Sentence]:
     """Say what to do next."""
-    is_missing = found.unlisted is not None and found.unlisted < SURE
     return present(
         ["Look at the novel clusters, and give them names in a new run: ", Setting("names", {"novel-1": "NAME"}),
          "; the model keeps them, and no list need be edited."]
@@ -185,10 +200,6 @@ def _next(found: CoverageResult) -> list[Sentence]:
         else None,
         "Check the rows that the bags changed, and the bags that are hard to explain: wrong labels hide there."
         if found.moved.n_moved
-        else None,
-        ["Some rows are of no listed kind, held-out lists say: allow a cluster for them with ",
-         Setting("n_novel", 1), ", and compare."]
-        if is_missing
         else None,
         ["Is something missing from the lists? Allow clusters that no list names with ", Setting("n_novel"), "."]
         if found.unlisted is None and not found.n_novel_allowed
