@@ -27,7 +27,10 @@ TITLES = {
     "sounds": "environmental sounds in fours",
     "photos": "MSRC v2, photographs",
     "posts": "newsgroups in digests of 4",
+    "pens": "pen digits, 1600 rows in fours",
+    "letters": "UCI letters, 2400 rows in fours",
 }
+UNSEEN = ("pens", "letters")  # that nothing was chosen by
 HELD_OUT = 0.25
 
 
@@ -76,6 +79,14 @@ def _digits() -> Rows:
     X, y = load_digits(return_X_y=True)
     names, bag = np.array([f"d{c}" for c in y]), _in_fours(y, 5)
     return X, bag, names, lists_of(bag, names)
+
+
+def _uci(file: str, n_rows: int) -> Rows:
+    pool = sl.read(folder() / "uci" / file, **({"header": False} if file == "letter.dat" else {}))
+    drawn = np.random.default_rng(11).permutation(len(pool.X))[:n_rows]
+    names = np.array([f"k{name}" for name in pool.y])[drawn]
+    bag = _in_fours(names, 11)
+    return np.asarray(pool.X, dtype=float)[drawn], bag, names, lists_of(bag, names)
 
 
 def _posts() -> Rows:
@@ -142,4 +153,11 @@ def _photos() -> Rows:
     return X, bag, y, dict(enumerate(tags.values()))
 
 
-_MADE: dict[str, Callable[[], Rows]] = {"digits": _digits, "sounds": _sounds, "photos": _photos, "posts": _posts}
+_MADE: dict[str, Callable[[], Rows]] = {
+    "digits": _digits,
+    "sounds": _sounds,
+    "photos": _photos,
+    "posts": _posts,
+    "pens": lambda: _uci("penbased.dat", 1600),
+    "letters": lambda: _uci("letter.dat", 2400),
+}

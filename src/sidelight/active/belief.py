@@ -151,6 +151,10 @@ class Belief:
         width = float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0
         return np.asarray(np.exp(-4.0 * apart / width))
 
+    def left_out(self) -> tuple[Floats, Ints]:
+        """Return what all others say of each row that answers give a cluster, and this cluster; here of none."""
+        return np.zeros((0, 1)), np.zeros(0, dtype=np.intp)
+
     def places(self) -> Floats:
         """Return the probability of each cluster, and of a new one (0), for every candidate."""
         P = self.posterior()[self.candidates]

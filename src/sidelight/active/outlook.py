@@ -70,12 +70,14 @@ class PartitionHistory:
                 "look at the most doubtful rows before you stop."
             )
         elif enough:
-            sentence = "The clusters hardly changed over the last 30 questions: more questions will change little."
+            sentence = (
+                "The clusters hardly changed over the last 30 questions: it is time to look through them, and to stop."
+            )
         elif not self.changes:
             told = f"{n_answers or 'No'} question{' was' if n_answers < 2 else 's were'} answered"
             sentence = f"{told}; from 40 answers on, this line says whether to go on."
         elif change < LITTLE:
-            sentence = "The last ten questions changed little: if the next ones change as little, it is enough."
+            sentence = "The last ten questions changed little: if the next twenty change as little, you may stop."
         else:
             sentence = (
                 f"The last ten questions changed {min(change, 1.0):.0%} of the clustering, and {unsure:.0%} of the "

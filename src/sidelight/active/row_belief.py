@@ -414,6 +414,14 @@ class RowBelief(Belief):
                 known[t] = chances
         return known
 
+    def left_out(self) -> tuple[Floats, Ints]:
+        """Return what all others say of each row that answers give a cluster, and this cluster."""
+        if self.n_known < 2:
+            return super().left_out()
+        sizes = np.bincount(self.labels)
+        rows = np.flatnonzero(self.is_placed & self.process.is_labelled & (sizes[self.labels] > 1))
+        return self.process.each_without()[0][rows], self.labels[rows]
+
     def n_unlike(self) -> int:
         """Return how many rows look so unlike the cluster that answers give them that these may well be wrong."""
         chances = self._chances_of_asked()

@@ -33,6 +33,7 @@ from sidelight.active.row_belief import RowBelief
 from sidelight.active.screens import MOVE, PileAct
 from sidelight.active.sorting import Sorting, converse
 from sidelight.active.strategies import STRATEGIES
+from sidelight.active.sureness import Sureness
 from sidelight.active.told import (
     Conversation,
     GivenAnswer,
@@ -167,6 +168,7 @@ class ActiveSession(Sorting):
         self._rates_known: Rates | None = None
         self._history, self._is_due = PartitionHistory(), False
         self._labels: np.ndarray | None = None
+        self._sureness: Sureness | None = None
 
     # -- the conversation --------------------------------------------------------------------------------------------
 
@@ -358,7 +360,7 @@ class ActiveSession(Sorting):
         self._held = [question for question in self._held if frozenset(question.rows) not in done]
         if self._are_several:  # the others still have theirs
             self._held, self._pending = [*self._held, *self._pending], []
-        self._labels = self._rates_known = self._screen = None
+        self._labels = self._rates_known = self._screen = self._sureness = None
         if learnt:
             generator = np.random.default_rng([self.seed_, 2, n_told])
             self._weigh_people()
@@ -505,8 +507,17 @@ class ActiveSession(Sorting):
         return self.labels_ if X is None else np.asarray(self._posterior(X).argmax(axis=1))
 
     def predict_proba(self, X: Any = None) -> np.ndarray:
-        """Return the probability of each cluster met so far, for the rows of the session or for new ones."""
-        return self._posterior(X)
+        """Return the probability of each cluster met so far, for the rows of the session or for new ones.
+
+        They are as sure as rows asked about are right when all others judge them; see ``sureness``.
+        """
+        return np.asarray(self.sureness().tempered(self._posterior(X)))
+
+    def sureness(self) -> Sureness:
+        """Say how sure rows may be: how right those asked about are, judged by all others."""
+        if self._sureness is None:
+            self._sureness = Sureness.of(*self._belief.left_out())
+        return self._sureness
 
     def _posterior(self, X: Any) -> np.ndarray:
         if X is None:
@@ -520,8 +531,7 @@ class ActiveSession(Sorting):
     def outlook(self) -> Outlook:
         """Say whether further questions will change much."""
         self.compare_with_before()
-        posterior = np.asarray(self._belief.posterior())
-        return self._history.outlook(len(self._said.told), posterior, self._belief.n_unlike())
+        return self._history.outlook(len(self._said.told), self.predict_proba(), self._belief.n_unlike())
 
     # -- files -------------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -41,6 +43,7 @@ def test_the_page_says_what_was_found_and_how_it_went(told):
     said = " ".join(map(str, page.told))
     assert "After 14 answers 40 rows lie in 2 clusters" in said
     assert "break 1 answer" in said
+    assert "too few rows have answers to say how right that is" in said
     titles = [section.title for section in page.sections]
     assert titles[0] == "How it went"
     assert "The questions" in titles
@@ -58,3 +61,10 @@ def test_files_of_a_conversation(told, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
     assert len((tmp_path / "pairs.csv").read_text().splitlines()) == 1 + 13
     assert "<svg" in (tmp_path / "report.html").read_text()
+
+
+def test_sure_rows_are_held_against_rows_with_answers(told):
+    judged = replace(told[1], n_judged=40, n_said=10, n_right=9)
+    assert "Of 40 rows with answers, all others call 10 more than 90% sure of a cluster, and 9 of these lie where" in (
+        " ".join(map(str, page_of(judged).told))
+    )

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import sidelight as sl
+from sidelight.app.jobs.checking import Truth, leaves_no_choice
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.instances import JOB
 from sidelight.app.jobs.instances.coverage import as_meant
-from sidelight.app.jobs.page import page_of
+from sidelight.app.jobs.page import about_truth, page_of
 from sidelight.app.jobs.run import run
 from sidelight.data.dataset import TOLD, Note
 from sidelight.errors import InvalidData
@@ -92,7 +93,7 @@ def test_novel_clusters_that_nothing_needed_are_mentioned(table):
     result = JOB.work_of(config)(config)
     needless = replace(result, n_novel_allowed=1, n_novel_used=0)
     told = page_of(needless).told
-    assert any("1 novel cluster was allowed, but the lists explain every row" in sentence for sentence in told)
+    assert any("1 novel cluster was allowed, but no row lies in one" in sentence for sentence in told)
 
 
 def test_that_a_kind_is_on_no_list_is_said_first_and_what_was_lost_as_a_warning(table):
@@ -125,3 +126,24 @@ def test_an_empty_list_that_means_none_stays_complete_among_partial_ones():
     said = as_meant(bags, "partial", "none")
     assert said.is_partial.tolist() == [True, False]
     assert said.is_labelled.all()
+
+
+def test_names_that_lists_give_are_no_finding(tmp_path):
+    rows = [f"{bag},{kind},{value}" for bag, kind, value in [("a", "wren", 0.1), ("b", "owl", 9.1)] for _ in range(3)]
+    table = lines(tmp_path / "t.csv", *rows)
+    told = " ".join(map(render, page_of(result_of(table)).told))
+    assert "Every list has one label" in told
+    assert "sure of their cluster" not in told
+    truth = Truth.of(["owl", "wren"], ["owl", "wren"], "kind", used=True)
+    assert "leave no choice" not in about_truth(truth)
+    assert "leave no choice for 100% of them: their names say nothing" in about_truth(replace(truth, n_given=2))
+    known = sl.Bags([0, 0, 1, 1, 2], labels={0: ["owl"], 1: ["owl", "wren"]})
+    assert leaves_no_choice(known).tolist() == [True, True, False, False, False]
+    mixed = lines(tmp_path / "m.csv", *rows, "c,wren|owl,0.1", "c,wren|owl,9.3")
+    told = " ".join(map(render, page_of(result_of(mixed)).told))
+    assert "of the 2 rows whose list leaves a choice are sure" in told
+
+
+def result_of(table):
+    config = RunConfig("instances", table, ROLES)
+    return JOB.work_of(config)(config)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -98,3 +100,15 @@ def test_forgetting_at_random_keeps_its_number():
     sample = sl.data.make_label_tree(800, n_labels=10, missing=0.3, random_state=1)
     model = sl.LatentHierarchyClassifier().fit(sample.X, sample.Y_incomplete)
     assert model.alpha_range_.tolist() == pytest.approx([model.alpha_, model.alpha_], abs=0.06)
+
+
+@pytest.mark.slow
+def test_a_true_tree_is_rarely_doubted():
+    heard = []
+    for seed, missing in [*((seed, 0.3) for seed in range(6)), (0, 0.5)]:
+        sample = sl.data.make_label_tree(500, missing=missing, random_state=seed)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            sl.LatentHierarchyClassifier().fit(sample.X, sample.Y_incomplete)
+        heard += [one for one in told if issubclass(one.category, LabelsOverlap)]
+    assert not heard

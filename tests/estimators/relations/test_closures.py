@@ -80,15 +80,25 @@ def test_a_fit_says_the_range_and_how_right_sure_pairs_are(tmp_path):
     assert given.calibration_ == {"temperature": 1.0, "n_answers": 0, "reliability": {}}
 
 
-def test_right_pairs_are_counted_in_spite_of_wrong_answers():
+def test_pairs_are_as_right_as_sure_whatever_the_sharpness_and_the_wrong_answers():
     rng = np.random.default_rng(0)
-    truth = rng.random(20_000) < 0.5
-    belief = np.where(truth, 0.85, 0.15)
-    belief = np.where(rng.random(20_000) < 0.85, belief, 1 - belief)  # as right as it is sure
-    said = truth ^ (rng.random(20_000) < 0.1)
-    found = HeldOutPairs(belief, said).calibration(2.0, 0.1)
-    assert found["temperature"] == 0.5
-    assert found["reliability"]["right"] == pytest.approx(found["reliability"]["said"], abs=0.02)
+    left, right = (rng.dirichlet([0.4, 0.4, 0.4], size=20_000) for _ in range(2))
+    kinds = [(p.cumsum(axis=1) > rng.random((20_000, 1))).argmax(axis=1) for p in (left, right)]
+    said = (kinds[0] == kinds[1]) ^ (rng.random(20_000) < 0.1)
+    too_sure = [2.0 * np.log(p) for p in (left, right)]
+    found = HeldOutPairs(*too_sure, said, np.ones(20_000)).calibration(0.1)
+    assert found["temperature"] == pytest.approx(2.0, rel=0.13)
+    assert found["reliability"]["right"] == pytest.approx(found["reliability"]["said"], abs=0.03)
+
+
+def test_rows_are_no_surer_than_right_where_features_say_little():
+    rng = np.random.default_rng(2)
+    y = rng.integers(2, size=600)
+    X = rng.normal(size=(600, 8)) + 0.45 * y[:, None]
+    model = sl.DiscriminativeClustering(2, random_state=0).fit(X, pairs=drawn(y, 150, 0.1))
+    P = model.predict_proba(X)
+    right = max(np.mean(model.predict(X) == y), np.mean(model.predict(X) != y))
+    assert P.max(axis=1).mean() < right + 0.04
 
 
 def test_honest_people_are_not_doubted_where_classes_overlap():

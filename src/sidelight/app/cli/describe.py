@@ -98,7 +98,7 @@ def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]], asked: 
         "\n"
     )
     if found["roles"]:
-        lines += ["", click.style("How it was understood", bold=True) + f" (wrong? say so: {_SAY_SO})"]
+        lines += [click.style("How it was understood", bold=True) + f" (wrong? say so: {_SAY_SO})"]
         lines += _table(_understood(found["roles"]))
     if found["warnings"]:
         lines += ["", click.style("Worth a look", bold=True)]

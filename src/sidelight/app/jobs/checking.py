@@ -46,6 +46,8 @@ class Truth:
         What was compared: "row" or "bag".
     was_used : bool
         Whether the fit learned from the same column.
+    n_given : int
+        Of how many rows the list of their bag has one label, so that no other name could be found.
     """
 
     column: str
@@ -58,6 +60,7 @@ class Truth:
     same_names: float | None = None
     what: str = "row"
     was_used: bool = False
+    n_given: int = 0
 
     @classmethod
     def of(
@@ -139,7 +142,15 @@ def checked(result: R, data: Dataset, *, judged: str = "cluster", right: str | N
     column = next(iter(data.columns(role)), role)
     learned = role == "label" and judged == "label" and data.bags is not None and bool(data.bags.is_labelled.any())
     truth = Truth.of(kinds.tolist(), assigned[judged], column, named=judged == "label", used=learned)
+    if judged == "label" and data.bags is not None:
+        truth = replace(truth, n_given=int((leaves_no_choice(data.bags) & (kinds != "")).sum()))
     return replace(result, truth=truth, tables={**tables, "truth": cross_table(kinds.tolist(), assigned[judged])})
+
+
+def leaves_no_choice(bags: Bags) -> np.ndarray:
+    """Say of which rows the list has one label: nothing that is found can change their name."""
+    n_labels = np.diff(bags.label_matrix.indptr)
+    return np.asarray((bags.is_labelled & ~bags.is_partial & (n_labels == 1))[bags.codes])
 
 
 def checked_bags(result: R, data: Dataset) -> R:

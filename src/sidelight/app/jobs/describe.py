@@ -355,6 +355,8 @@ def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
     elif data.left_out:  # events with a gap: a description leaves them out, a run only when it is told to
         roles["missing"] = "drop"
     suggested = [job.fits(data, roles) for job in JOBS.values()]
+    if data.channels is None:  # channels by names alone: sepal and petal may be just columns
+        suggested.sort(key=lambda fit: fit is not None and fit.job == "sources")
     texts = _texts_of(data)
     if texts and has_rows(data) and not is_sparse(data.X):
         named = {name: value for name, value in roles.items() if name in ("id", "truth", "missing")}

@@ -64,6 +64,7 @@ def gallery_of(
     one_of: Sequence[str] | None = None,
     item_names: Sequence[Any] | None = None,
     is_probability: bool = True,
+    is_measured: bool = True,
     what: str = "row",
     look: Look | None = None,
 ) -> Gallery:
@@ -87,6 +88,8 @@ def gallery_of(
         What items are called when they are not rows.
     is_probability : bool
         Whether ``sure`` is a probability, to be told to the reader.
+    is_measured : bool
+        Whether anything was held out that says how right it is; else it is not called sure.
     what : str
         What an item is.
     look : callable, optional
@@ -113,7 +116,9 @@ def gallery_of(
             bag=_bag(data, row) if item_names is None else f"row {data.row_names[row]}",
             why=", ".join(
                 present(
-                    _why(float(sure[item]), "" if one_of is None else one_of[item]) if is_probability else None,
+                    _why(float(sure[item]), "" if one_of is None else one_of[item], is_measured)
+                    if is_probability
+                    else None,
                     f"and {counted(copies, 'copy', 'copies')}" if copies else None,
                 )
             ),
@@ -151,8 +156,10 @@ def _stacks(data: Dataset, rows: np.ndarray, labels: np.ndarray) -> tuple[np.nda
     return top == np.arange(len(rows)), np.bincount(top, minlength=len(rows))
 
 
-def _why(sure: float, one_of: str) -> str:
+def _why(sure: float, one_of: str, is_measured: bool) -> str:
     """Say how sure an item is, and which names it may have where one is not enough."""
+    if not is_measured:
+        return f"{percent(sure)} by the fit's own measure"
     names = one_of.split("|")
     few = f": one of {', '.join(names)}" if 1 < len(names) <= _FEW_NAMES else ""
     return f"{percent(sure)} sure{few}"

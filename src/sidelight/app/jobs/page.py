@@ -170,10 +170,15 @@ def about_truth(truth: Truth, *, used: str | None = None) -> str:
     if used is None:
         used = ", whose lists the fit learned from" if truth.was_used else ", which were not used"
     named = "" if truth.same_names is None else f"; {percent(truth.same_names)} bear the right name"
+    given = ""
+    if truth.n_given:
+        given = (
+            f" The lists leave no choice for {percent(truth.n_given / truth.n_rows)} of them: their names say nothing."
+        )
     return (
         f"Against the {truth.n_kinds} kinds in {truth.column!r}{used} ({counted(truth.n_rows, truth.what)}): "
         f"{percent(truth.accuracy)} in the right place, normalised mutual information {truth.information:.3f}, "
-        f"adjusted Rand index {truth.agreement:.3f}{named}."
+        f"adjusted Rand index {truth.agreement:.3f}{named}.{given}"
     )
 
 

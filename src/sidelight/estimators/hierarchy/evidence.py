@@ -20,7 +20,7 @@ from sidelight.estimators.hierarchy.edges import triple_evidence
 from sidelight.estimators.hierarchy.weights import fit_weights
 
 NOT_RANDOM = 1e-3  # p-value below which the gaps of a parent are not called forgetting
-REFUTED = 0.01  # p-value below which a link does not count where the parent is mostly unseen
+REFUTED = 0.01  # p-value below which gaps are doubted; below which, over all links, one does not count if mostly unseen
 MOSTLY = 0.5  # share of the rows of a label on which its parent must have been seen for such a link to count
 IMPLIED = 0.6  # share on which it may have been on, by features
 _LIFT = 0.3  # p-value above which a parent is not seen more often with its child: two of three links of noise
@@ -101,12 +101,13 @@ def implausible(
     parent would be on for less than ``IMPLIED`` of the rows of the label.
     """
     cut, scores = np.zeros(len(p_values), dtype=bool), None
+    refuted = REFUTED / max(1, int((chosen.parents >= 0).sum()))  # one of so many is below .01 by chance
     for c, p in enumerate(chosen.parents.tolist()):
         rows = (Z[:, c] == 1) & (Z[:, p] >= 0)
         seen = Z[rows, p] == 1
         if p < 0 or not len(seen) or seen.mean() >= MOSTLY:
             continue
-        cut[c] = p_values[c] < REFUTED
+        cut[c] = p_values[c] < refuted
         scores = scores_by_features() if scores is None else scores
         if scores is not None and not cut[c]:
             share = seen.mean()

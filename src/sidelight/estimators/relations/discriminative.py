@@ -267,10 +267,10 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         model = SoftmaxLinear(feature_map.n_features, self.n_clusters)
         W, b = model.unpack(solution.parameters)
         log_P = _log_posterior(model, solution.parameters, feature_map, X)
-        self.calibration_ = {"temperature": 1.0, "n_answers": 0, "reliability": {}}
-        if trust.held_out is not None and len(trust.held_out.same):
+        self.calibration_: dict[str, Any] = {"temperature": 1.0, "n_answers": 0, "reliability": {}}
+        if trust.held_out is not None and len(trust.held_out.said_same):
             wrong = 0.0 if trust.eps_range is None else trust.eps_range[0]
-            self.calibration_ = trust.held_out.calibration(trust.sharpness, wrong)
+            self.calibration_ = trust.held_out.calibration(wrong)
         P = self._given_answers(log_P, answered, trust) if answered.n_answers else np.exp(log_P)
         labels, rates = np.argmax(P, axis=1), trust.rates
         order = _by_first_row(labels, self.n_clusters)  # which of equally good starts won must not show
@@ -301,7 +301,10 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         P = self._tempered(log_P)
         if self.objective == "answers":
             rows, believed = answered.rows, trust.rates.believed(answered.pairs, answered.triplets)
-            P[rows] = believed.among(rows).posterior(log_softmax(trust.sharpness * log_P[rows]))
+            sharp = believed.among(rows).posterior(log_softmax(trust.sharpness * log_P[rows]))
+            known: dict[str, Any] = self.calibration_
+            blunt = max(1.0, trust.sharpness * known["temperature"]) if known["n_answers"] else 1.0
+            P[rows] = np.exp(log_softmax(np.log(np.maximum(sharp, 1e-300)) / blunt))  # the same clusters
         return P
 
     def predict(self, X: Any) -> np.ndarray:

@@ -195,29 +195,63 @@ DOUBTED = 0.1  # the share of wrong answers from which tau makes a difference th
 STEPS = 60  # L-BFGS iterations of a fit that only has to be judged
 DOUBTFUL_SHARPNESS = 4.0  # of fits with so much doubt, as held-out answers choose it where there are enough
 BINS = 10  # of how sure pairs are
+TEMPERATURES = np.geomspace(0.1, 10.0, 41)  # of probabilities that are shown
+LEAST_WRONG = 0.0025  # one slip of the pen in 400 answers is no news
 CAUTION, MOST = 1.25, 0.25  # the share of wrong answers to fit with, as a multiple of the estimate, and its limit
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOutPairs:
-    """Answers about pairs that a fit did not see: the chance that it gave "same", and whether that was said."""
+    """Answers about pairs that a fit did not see: log P of both rows by that fit, whether "same" was said, weights."""
 
-    same: Floats
+    left: Floats
+    right: Floats
     said_same: npt.NDArray[np.bool_]
+    weights: Floats
 
-    def calibration(self, sharpness: float, wrong: float) -> dict[str, Any]:
+    @classmethod
+    def of(cls, held_out: list[Answered], beliefs: list[Floats]) -> HeldOutPairs:
+        """Put the folds together."""
+        folds = [(part.pairs, log_P) for part, log_P in zip(held_out, beliefs)]
+        return cls(
+            np.concatenate([log_P[pairs.left] for pairs, log_P in folds]),
+            np.concatenate([log_P[pairs.right] for pairs, log_P in folds]),
+            np.concatenate([pairs.codes == Pairs.WORDS.index("same") for pairs, _ in folds]),
+            np.concatenate([pairs.weights for pairs, _ in folds]),
+        )
+
+    def same(self, temperature: float) -> Floats:
+        """Return the chance that both rows are in one cluster, with beliefs of this temperature."""
+        left, right = (log_softmax(log_P / temperature) for log_P in (self.left, self.right))
+        return np.asarray(np.exp(left + right).sum(axis=1))
+
+    def temperature(self, wrong: float) -> float:
+        """Return the temperature at which the answers are likeliest, a share ``wrong`` of them being wrong."""
+
+        def value(temperature: float) -> float:
+            same = self.same(temperature)
+            agrees = np.where(self.said_same, same, 1.0 - same)
+            told = np.log((1.0 - wrong) * agrees + wrong * (1.0 - agrees))
+            return float(self.weights @ told) - 0.5 * np.log(temperature) ** 2
+
+        return max(TEMPERATURES.tolist(), key=value)
+
+    def calibration(self, wrong: float) -> dict[str, Any]:
         """Say how sure rows may be, and how right pairs are that are called sure.
 
-        Answers are taken to be wrong with probability ``wrong``, which makes right pairs look wrong.
+        A share ``wrong`` of the answers is wrong, which makes right pairs look wrong: no more than answers prove of
+        each other. What else surprises counts against the features, so that doubt makes rows less sure, never surer.
         """
-        said, agrees = np.maximum(self.same, 1.0 - self.same), (self.same >= 0.5) == self.said_same
+        temperature = self.temperature(max(wrong, LEAST_WRONG))
+        same = self.same(temperature)
+        said, agrees = np.maximum(same, 1.0 - same), (same >= 0.5) == self.said_same
         place = np.minimum((said * BINS).astype(np.intp), BINS - 1)
         n_rows = np.bincount(place, minlength=BINS)
         used = np.flatnonzero(n_rows)
         means = [np.bincount(place, weights=of, minlength=BINS)[used] / n_rows[used] for of in (said, agrees)]
         right = np.clip((means[1] - wrong) / (1.0 - 2.0 * wrong), 0.0, 1.0)
         table = {"said": means[0], "right": right, "rows": n_rows[used]}
-        return {"temperature": 1.0 / sharpness, "n_answers": len(said), "reliability": table}
+        return {"temperature": temperature, "n_answers": len(said), "reliability": table}
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +363,7 @@ def _likeliest(
     held_out: list[Answered], beliefs: list[Floats], confusion: bool
 ) -> tuple[float, ErrorRates, float, HeldOutPairs]:
     """Return the log likelihood of held-out answers, the rates and the sharpness of beliefs that it is largest at, and
-    what was believed of pairs then.
+    what was believed of pairs.
 
     Penalised fits are too unsure: with beliefs as they are, every answer about rows that a fit is unsure of would
     speak for no mistakes at all.
@@ -337,16 +371,15 @@ def _likeliest(
     first = held_out[0]
     pairs = sum((part.pairs for part in held_out[1:]), first.pairs)
     triplets = sum((part.triplets for part in held_out[1:]), first.triplets)
-    fits: list[tuple[float, ErrorRates, float, HeldOutPairs]] = []
-    same = pairs.WORDS.index("same")
+    fits: list[tuple[float, ErrorRates, float]] = []
     for sharpness in (BLUNT, *SHARPNESSES) if pairs.n_answers + triplets.n_answers >= MANY else SHARPNESSES:
         posteriors = [np.exp(log_softmax(sharpness * log_P)) for log_P in beliefs]
         truths = [part.truths(P) for part, P in zip(held_out, posteriors)]
         T = np.concatenate([t[0] for t in truths]), np.concatenate([t[1] for t in truths])
         rates = estimate_errors(Answered.evenly(pairs, triplets, UNKNOWN), T, confusion=confusion)
         likelihood = rates.believed(pairs, triplets).log_likelihood_of(T)
-        fits.append((likelihood, rates, sharpness, HeldOutPairs(T[0][:, same], pairs.codes == same)))
-    return max(fits, key=lambda fit: fit[0])
+        fits.append((likelihood, rates, sharpness))
+    return *max(fits, key=lambda fit: fit[0]), HeldOutPairs.of(held_out, beliefs)
 
 
 def cautious(eps: float) -> float:

@@ -16,7 +16,7 @@ from sidelight.app.jobs.page import (
 from sidelight.app.jobs.result import Map, Result, big
 from sidelight.app.report.components import lines, percent
 from sidelight.app.report.page import Page, Section
-from sidelight.words import counted, present, sizes_in_words
+from sidelight.words import Sentence, counted, present, sizes_in_words
 
 _DOUBT = 0.02  # share of wrong answers from which the page speaks of them
 
@@ -40,6 +40,9 @@ class AskResult(Result):
     eps: float
     sizes: Sequence[int]
     share_sure: float
+    n_judged: int  # rows with answers that all others were asked about: how sure they are of them, how right
+    n_said: int
+    n_right: int
     enough: bool
     outlook: str
     progress: Progress
@@ -71,7 +74,7 @@ class AskResult(Result):
                 clusters_section(self, STANDS_OUT),
                 Section("The questions", parts=[table_of(self, "questions", listed)]) if self.n_answers else None,
             ),
-            sure=[f"{percent(self.share_sure)} of the rows have a probability above 90% for their cluster."],
+            sure=_how_sure(self),
             next=present(
                 self.outlook,
                 "Look at the answers that the clusters break: they may be slips." if self.n_broken else None,
@@ -82,6 +85,18 @@ class AskResult(Result):
                 "rand index, adjusted" if self.progress.agreement else None,
             ),
         )  # fmt: skip
+
+
+def _how_sure(found: AskResult) -> list[Sentence]:
+    """Say how many rows are sure, and how right rows with answers are where all others are sure of them."""
+    said = f"{percent(found.share_sure)} of the rows have a probability above 90% for their cluster"
+    if not found.n_judged:
+        return [f"{said}, by the fit's own opinion: too few rows have answers to say how right that is."]
+    others = f"Of {counted(found.n_judged, 'row')} with answers, all others call"
+    if not found.n_said:
+        return [f"{said}.", f"{others} none more than 90% sure of its cluster: questions were about doubtful rows."]
+    right = f"{found.n_right} of these lie where they say"
+    return [f"{said}.", f"{others} {found.n_said} more than 90% sure of a cluster, and {right}."]
 
 
 def _progress(went: Progress) -> Section | None:
@@ -105,5 +120,5 @@ def _progress(went: Progress) -> Section | None:
         x_title="answers",
         y_title="adjusted Rand index",
     ) if went.agreement else None  # fmt: skip
-    told = "Every answer helps to place rows that nobody was asked about."
+    told = "Answers also place rows that nobody was asked about."
     return Section("How it went", [told], present(doubt, agreement))

@@ -168,7 +168,7 @@ def result_of(data: Dataset, session: ActiveSession, progress: Progress) -> AskR
     names = [str(k) for k in range(int(labels.max()) + 1)]
     clusters = cluster_table(data.telling[0], labels, data.telling[1], names)
     questions = _questions(data, session, labels)
-    outlook = session.outlook()
+    outlook, judged = session.outlook(), session.sureness()
     return AskResult(
         reading=Reading.of(data, USES),
         model=None,
@@ -180,6 +180,9 @@ def result_of(data: Dataset, session: ActiveSession, progress: Progress) -> AskR
         eps=session.eps_,
         sizes=clusters["rows"],
         share_sure=float(np.mean(sure > SURE)),
+        n_judged=judged.n_rows,
+        n_said=judged.n_sure,
+        n_right=judged.n_right,
         enough=outlook.enough,
         outlook=outlook.sentence,
         progress=progress,

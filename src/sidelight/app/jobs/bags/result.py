@@ -20,7 +20,7 @@ _DIRECTIONS = ("first main direction →", "second main direction →")
 _OTHER_NUMBER: Sentence = ["Compare with another number of clusters: ", Setting("n_clusters"), "."]
 _TERMS = {
     "Hausdorff distance": "How far two bags are apart, measured between rows of one and the nearest rows of the other.",
-    "margin": "How clearly a row speaks for its cluster: from 1 on it is beyond doubt, below 0 it speaks for another.",
+    "margin": "How clearly a row speaks for its cluster: from 1 on it lies clear of others, below 0 it speaks for one.",
     "medoid": "The bag in the middle of a cluster: the others are nearest to it.",
     "witness": "The row that decided the cluster of its bag: it speaks most clearly.",
 }
@@ -90,15 +90,18 @@ class WordsResult(_BagsResult):
                     [table_of(self, "clusters", common, percents=("share",))],
                 ),
                 Section(
-                    "Sure and doubtful bags",
+                    "Clear and doubtful bags",
                     parts=[
-                        self.some_bags(surest, names, "The surest bags of each cluster, with their witnesses."),
+                        self.some_bags(surest, names, "The clearest bags of each cluster, with their witnesses."),
                         self.some_bags(doubtful, names, "The most doubtful bags, with their witnesses."),
                     ],
                 ),
                 map_section(self.map, "Bags that hold the same kinds of rows lie together.", what="bag"),
             ],
-            sure=[f"{percent(self.share_sure)} of the bags are sure of their cluster (a probability of 80% or more)."],
+            sure=[
+                "Nobody says of bags what they are, so that nothing can be held out: probabilities compare clusters by "
+                f"the fit's own measure, and {percent(self.share_sure)} of the bags have 80% or more for theirs.",
+            ],
             next=[
                 "Listen to, look at or read the witnesses of each cluster: they show what its bags have in common.",
                 _OTHER_NUMBER,
@@ -149,7 +152,8 @@ class MarginResult(_BagsResult):
             ],
             _margin_sections(self),
             sure=present(
-                f"{percent(self.share_at_margin)} of the bags have a row that is beyond doubt (a margin of 1 or more).",
+                f"{percent(self.share_at_margin)} of the bags have a row that lies clear of other clusters (a "
+                "margin of 1 or more).",
                 f"In {self.n_with_second_cluster} of {self.n_bags} bags a further row speaks for another cluster (a "
                 f"margin above {self.membership_threshold:.2f}).",
                 None

@@ -97,9 +97,7 @@ def words_found(data: Dataset, bags: Bags, model: Any, heard: Sequence[str] = ()
         bag_proba=model.bag_proba_,
         bag_labels=model.bag_labels_,
         witnesses=model.witnesses_,
-        map=Map(
-            cluster_map(points, model.bag_labels_), model.bag_labels_, names, [str(n) for n in bags.names], sure=sure
-        ),
+        map=Map(cluster_map(points, model.bag_labels_), model.bag_labels_, names, [str(n) for n in bags.names]),
         gallery=gallery_of(
             data,
             model.bag_labels_,
@@ -107,6 +105,7 @@ def words_found(data: Dataset, bags: Bags, model: Any, heard: Sequence[str] = ()
             [f"cluster {name}" for name in names],
             rows=model.witnesses_,
             item_names=bags.names,
+            is_measured=False,
             what="bag",
         ),
     )

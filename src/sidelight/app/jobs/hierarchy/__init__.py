@@ -69,8 +69,8 @@ JOB = Job(
     summary="Find the tree behind labels with gaps, and fill the gaps.",
     text="Find the tree behind the labels of the rows of TABLE, and the labels that somebody forgot.\n\nEvery row has "
     "several labels, some ticked and some forgotten: a column of 0 and 1 for each label (an empty cell means that "
-    "nobody looked), a column of label sets, or a second table. A label that was ticked is certain; one that was "
-    "not may be a gap.\n\nWrites assignments (.parquet, .csv) with the gaps filled, gaps.csv (what was added, and "
+    "nobody looked), a column of label sets, or a second table. A label that was ticked is taken as right; one that "
+    "was not may be a gap.\n\nWrites assignments (.parquet, .csv) with the gaps filled, gaps.csv (what was added, and "
     "how sure), tree.csv, model.sidelight, run.toml and report.html into the output folder.",
     you_have="several labels a row, some of them forgotten (tags, topics, gene functions)",
     example={"label": ["tag_*"]},

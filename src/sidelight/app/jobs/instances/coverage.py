@@ -13,7 +13,7 @@ import numpy as np
 
 from sidelight._core.params import is_sparse
 from sidelight._models.prepared_rows import kind_of
-from sidelight.app.jobs.checking import RIGHT, checked, row_corrections
+from sidelight.app.jobs.checking import RIGHT, checked, leaves_no_choice, row_corrections
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import bag_of_rows, cluster_table, gallery_of
 from sidelight.app.jobs.instances import Coverage
@@ -108,6 +108,7 @@ def count_named(data: Dataset, placed: Placed) -> Counter[Any]:
 
     assert data.bags is not None  # they were named
     rows, total = placed.rows, count_rows(data, placed)
+    total["given"] = int(leaves_no_choice(data.bags).sum())
     total["moved"] = sum(a != b for a, b in zip(rows["label"], rows.get("by features alone", rows["label"])))
     total["novel bags"] = len(np.unique(data.bags.codes[np.asarray(rows["novelty"]) > 0.5]))
     return total
@@ -118,14 +119,15 @@ def _figures(result: CoverageResult, total: Counter[Any]) -> dict[str, Any]:
     sizes = [total["in", str(name)] for name in result.contents.names]
     own = dict(zip(map(str, result.model.cluster_names_), result.own_labels))
     used = [label for name, label in own.items() if total["in", name]]
-    n_rows = total["rows"]
+    n_rows, n_given = total["rows"], total["given"] if min(result.own_labels) >= 0 else 0
     return {
         "n_labelled": total["labelled"],
         "n_labels_found": len({label for label in used if label >= 0}),
         "n_clusters_used": len(used),
         "n_novel_used": sum(label < 0 for label in used),
         "n_bags_novel": total["novel bags"],
-        "share_sure": total["sure"] / n_rows,
+        "share_sure": (total["sure"] - n_given) / max(n_rows - n_given, 1),
+        "n_given": n_given,
         "contents": replace(result.contents, sizes=sizes),
         "moved": replace(result.moved, n_moved=total["moved"], n_rows=n_rows),
     }
@@ -310,6 +312,7 @@ def named_rows(
     class_of = np.asarray(model.class_of_)
     used = class_of[np.unique(labels)]  # the class of each cluster that holds rows
     novelty, sure = Q[:, class_of < 0].sum(axis=1), Q.max(axis=1)
+    given = leaves_no_choice(bags) & (class_of >= 0).all()
     alone_novel, is_novel = P[:, class_of < 0].sum(axis=1), class_of[labels] < 0
     held = ClusterContentsDisplay.from_posteriors(model, Q, bags, row_ids=data.row_names)
     moved = MovedRowsDisplay.from_posteriors(P, Q, alone, with_bags, row_ids=data.row_names)
@@ -335,7 +338,8 @@ def named_rows(
         n_novel_allowed=int(np.count_nonzero(class_of < 0)),
         n_novel_used=int(np.count_nonzero(used < 0)),
         n_bags_novel=int(np.unique(bags.codes[is_novel]).size),
-        share_sure=float(np.mean(sure > 0.9)),
+        share_sure=float(np.mean(sure[~given] > 0.9)) if not given.all() else 0.0,
+        n_given=int(given.sum()),
         calibration=getattr(model, "calibration_", None),
         novel_takes=_taken(model),
         together=nearly_together(bags),

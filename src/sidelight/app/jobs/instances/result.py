@@ -65,7 +65,8 @@ class CoverageResult(Result):
     n_novel_allowed: int
     n_novel_used: int
     n_bags_novel: int
-    share_sure: float
+    share_sure: float  # of the rows whose list leaves a choice
+    n_given: int  # rows whose list has one label, and no novel cluster was allowed
     choice: Mapping[str, Mapping[str, Any]]
     uncovered: Sequence[tuple[Any, Sequence[Any]]]
     contents: Contents
@@ -144,8 +145,7 @@ def _findings(found: CoverageResult) -> list[Sentence]:
         f"{counted(n_empty, 'further novel cluster')} stayed empty: no row asks for more."
         if found.n_novel_used and n_empty
         else None,
-        f"{counted(found.n_novel_allowed, 'novel cluster was', 'novel clusters were')} allowed, but the lists explain "
-        "every row."
+        f"{counted(found.n_novel_allowed, 'novel cluster was', 'novel clusters were')} allowed, but no row lies in one."
         if found.n_novel_allowed and not found.n_novel_used
         else None,
         f"The largest cluster is {name}, with {percent(size / n_rows)} of the rows.",
@@ -165,9 +165,9 @@ def _how_sure(found: CoverageResult) -> list[Sentence]:
         elif found.unlisted_of_lists is not None and found.unlisted_of_lists < SURE:
             unlisted = f"Some rows fit no list, but a novel cluster would take rows of named kinds{takes}."
         else:
-            unlisted = f"Nothing speaks for a kind that nobody listed ({p}): a novel cluster would only cost accuracy."
+            unlisted = f"Nothing speaks for a kind that nobody listed ({p}): held-out lists are told no better with it."
     return present(
-        f"{percent(found.share_sure)} of the rows are sure of their cluster (probability above 90%).",
+        _sure_rows(found),
         *sure_and_right(found.calibration),
         about_pairs(found.together) if found.calibration is not None else None,
         about_taken(found.novel_takes, found.calibration),
@@ -180,6 +180,15 @@ def _how_sure(found: CoverageResult) -> list[Sentence]:
         if moved.n_moved
         else "The labels of the bags changed no name: by its features alone every row is called the same.",
     )
+
+
+def _sure_rows(found: CoverageResult) -> Sentence:
+    """Say how many rows are sure, of those that could be called otherwise."""
+    n_open = found.moved.n_rows - found.n_given
+    if not n_open:
+        return "Every list has one label, so that its rows bear this name whatever they look like: that is no finding."
+    which = f"the {counted(n_open, 'row')} whose list leaves a choice" if found.n_given else "the rows"
+    return f"{percent(found.share_sure)} of {which} are sure of their cluster (probability above 90%)."
 
 
 def _next(found: CoverageResult) -> list[Sentence]:

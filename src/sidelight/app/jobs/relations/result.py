@@ -88,7 +88,7 @@ class RelationsResult(Result):
                  "."]
                 if not n_answers
                 else None,
-                "More answers about doubtful rows would help: sidelight ask chooses the ones that tell most."
+                "Answer more questions about doubtful rows: sidelight ask chooses the ones that should tell most."
                 if n_answers and self.share_sure is not None and self.share_sure < _UNSURE
                 else None,
                 ["Compare with another number of clusters: ", Setting("n_clusters"), "."],

@@ -224,6 +224,8 @@ def result_of(
     alone = np.asarray(model.predict(X)) if n_pairs + n_triplets else fitted.labels_
     if n_pairs + n_triplets:
         own["by features alone"] = alone.tolist()
+    calibration = getattr(fitted, "calibration_", None)
+    is_measured = calibration is not None and calibration["n_answers"] > 0
     result = RelationsResult(
         reading=Reading.of(data, USES),
         model=model,
@@ -243,11 +245,17 @@ def result_of(
         won=getattr(fitted, "method_", None),
         eps=float(getattr(fitted, "eps_", 0.0)),  # the other methods do not ask whether answers are wrong
         eps_range=np.asarray(getattr(fitted, "eps_range_", (0.0, 0.0))).tolist(),
-        calibration=getattr(fitted, "calibration_", None),
+        calibration=calibration,
         eps_is_estimated=getattr(fitted, "eps", None) == "auto" and max(n_pairs, n_triplets) >= FEWEST,
         n_moved=int((alone != fitted.labels_).sum()),
-        map=Map(cluster_map(standard(X, data), fitted.labels_), fitted.labels_, names, data.row_names, sure=sure),
-        gallery=gallery_of(data, fitted.labels_, sure, [f"cluster {name}" for name in names]),
+        map=Map(
+            cluster_map(standard(X, data), fitted.labels_),
+            fitted.labels_,
+            names,
+            data.row_names,
+            sure=sure if is_measured else None,
+        ),
+        gallery=gallery_of(data, fitted.labels_, sure, [f"cluster {name}" for name in names], is_measured=is_measured),
     )
     return result, P
 
