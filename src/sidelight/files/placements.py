@@ -9,8 +9,7 @@ from typing import Any
 
 from sidelight.data.relations import Pairs
 from sidelight.errors import UnknownName, UnreadableFile, nearest, warn
-from sidelight.files.answers import _texts
-from sidelight.files.reading import label_table
+from sidelight.files.answer_tables import opened
 from sidelight.words import Setting, some_of
 
 ASIDE = ("aside", "unsure", "?", "")  # such lines place nothing
@@ -54,7 +53,7 @@ def placed_names(path: Path) -> set[str]:
 
 
 def _lines(path: str | Path) -> list[tuple[str, str]]:
-    columns, cells = _texts(label_table(Path(path)))
+    columns, cells = opened(Path(path))
     if len(columns) < 2:
         raise UnreadableFile(
             f"{str(path)!r} has {len(columns)} column, but placements need two: the name of a row, then its pile."
