@@ -134,3 +134,9 @@ def test_samples_of_parts_are_fitted_with_their_bags():
         for told in ({"y": bags}, {"bags": bags}):
             with pytest.raises(InvalidData, match="bring their bags"):
                 make.fit(sl.Parts.from_arrays(X, bags), **told)
+
+
+@pytest.mark.parametrize(("answers", "kind"), [([(0, 1, "same")], "Pairs"), ([(0, 1, 5, "c")], "Triplets")])
+def test_tuples_as_y_are_refused_with_what_to_write(answers, kind):
+    with pytest.raises(InvalidData, match=rf"sl.{kind}.from_table\(answers, n_rows=len\(X\)\)"):
+        sl.DiscriminativeClustering(2).fit(np.zeros((8, 2)), answers)

@@ -143,6 +143,12 @@ def check_y(estimator: Any, y: Any, **sides: Any) -> None:
             f"{who} cannot use y: expected {wanted}, or one label a row for scikit-learn's scorers. "
             f"Got {type(y).__name__}."
         )
+    if isinstance(y, list) and y and all(isinstance(one, tuple) and len(one) > 1 for one in y):
+        answers = {kind.__name__: kind.WIDTH + 1 for kind in (Pairs, Triplets) if kind in taken.values()}
+        kinds = [name for name, width in answers.items() if width == len(y[0])] or list(answers)
+        if kinds:
+            made = " or ".join(f"{name.lower()}=sl.{name}.from_table(answers, n_rows=len(X))" for name in kinds)
+            raise InvalidData(f"{who} takes answers by name, and y is a list of {len(y)} tuples. Pass {made}.")
     if taken and all(side is None for side in sides.values()):
         warn(
             f"{who} learns from {wanted}; y is {type(y).__name__} and is not used. "

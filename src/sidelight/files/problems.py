@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile, unknown_column
-from sidelight.words import Setting
+from sidelight.words import Setting, counted
 
 _notes: ContextVar[dict[str, None] | None] = ContextVar("notes of the file that is being read", default=None)
 
@@ -54,6 +54,42 @@ def forgive(place: str, column: str, cell: str) -> bool:
     return True
 
 
+_skipped: ContextVar[dict[int, str] | None] = ContextVar("lines that are left out, with the reason", default=None)
+
+
+@contextmanager
+def skipping(is_wanted: bool) -> Iterator[dict[int, str]]:
+    """Collect the lines that are no rows, by number, where these are to be left out."""
+    lines: dict[int, str] = {}
+    token = _skipped.set(lines if is_wanted else None)
+    try:
+        yield lines
+    finally:
+        _skipped.reset(token)
+
+
+def skipped() -> dict[int, str] | None:
+    """Return where lines that are left out are remembered; None where they are refused."""
+    return _skipped.get()
+
+
+def skip(line: int, reason: str) -> bool:
+    """Say whether a line is to be left out, and remember it if so."""
+    lines = _skipped.get()
+    if lines is None:
+        return False
+    lines[line] = reason
+    return True
+
+
+def about_skipped(lines: Mapping[int, str]) -> str:
+    """Say how many lines were left out, and name the first."""
+    some = [f"line {line} ({reason})" for line, reason in sorted(lines.items())[:3]]
+    more = f" and {len(lines) - 3} more" if len(lines) > 3 else ""
+    are = "is" if len(lines) == 1 else "are"
+    return f"{counted(len(lines), 'line')} left out that {are} no row: {', '.join(some)}{more}"
+
+
 _LONGEST = 60
 
 
@@ -76,7 +112,11 @@ def ragged(path: Path, line: int, expected: int, found: int) -> UnreadableFile:
     quote = "Put a cell that holds the separator into quotation marks, or pass "
     return UnreadableFile(
         f"{path}, line {line}: expected {expected} columns, found {found}.",
-        do="A cell is missing, or the file was cut off there."
+        do=[
+            "A cell is missing, or the file was cut off there. Leave such lines out: ",
+            Setting("bad_lines", "skip"),
+            ".",
+        ]
         if found < expected
         else [quote, Setting("separator"), " if it was guessed wrong."],
     )

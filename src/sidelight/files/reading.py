@@ -12,10 +12,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from sidelight._core.params import check_choice
-from sidelight.data.dataset import Dataset
+from sidelight.data.dataset import TOLD, Dataset
+from sidelight.data.dataset import Note as NoteOfData
 from sidelight.errors import InvalidParameter, SidelightError, UnknownName, UnreadableFile, nearest
 from sidelight.files.limits import memory_limit, need_dense
-from sidelight.files.problems import noticing
+from sidelight.files.problems import about_skipped, noticing, skipping
 from sidelight.files.recognise import FORMATS, may_be_table, recognise
 from sidelight.files.roles.plan import RoleRequest, asked
 from sidelight.files.source import MAX_RATIO, MAX_UNPACKED, STANDARD_INPUT, Source, as_path, is_server
@@ -85,6 +86,7 @@ def read(
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    bad_lines: str = "stop",
     max_memory: int | float | str | None = None,
 ) -> Dataset:
     """Read a file of any known format, and say what each of its columns was taken for.
@@ -151,6 +153,9 @@ def read(
         "idx" or "folder".
     separator, encoding, header : str, str, bool, optional
         How a text file is written, when the guess is wrong.
+    bad_lines : {"stop", "skip"}
+        What to do about a line of a text file, or of JSON lines, that is no row: refuse the file, or leave the
+        line out, counted and named in ``notes``.
     max_memory : int or str, optional
         What the file may take, in bytes or as a text such as ``"8GB"``; by default half of what this process may have.
         A file that would take more is refused, with the numbers, before it is read.
@@ -193,11 +198,13 @@ def read(
         embed=_as_word(embed),
     )
     how = {"separator": separator, "encoding": encoding, "header": header}
-    with memory_limit(max_memory), noticing() as notes:
+    check_choice("sidelight.read", "bad_lines", bad_lines, ("stop", "skip"))
+    with memory_limit(max_memory), noticing() as notes, skipping(bad_lines == "skip") as skipped:
         name, data = _read_as(format, file, wanted, beside, how)
         kept = data.kept or _kept_features(data, file.path, keep)
         called = "standard input" if file.given == STANDARD_INPUT else file.given if file.address else data.path
-        data = replace(data, path=called, reader=name, kept=kept, notes=(*data.notes, *notes))
+        lost = [NoteOfData(about_skipped(skipped), TOLD)] if skipped else []
+        data = replace(data, path=called, reader=name, kept=kept, notes=(*data.notes, *notes, *lost))
         return with_components(data, components)
 
 

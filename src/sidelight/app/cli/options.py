@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
 
@@ -321,15 +323,26 @@ def table_argument(function: F) -> F:
     return click.argument("table", type=click.Path())(function)
 
 
+class Dated(click.Path):
+    """A path in which %Y, %m, %d and other marks of a date stand for today."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path of today."""
+        dated = re.sub(r"%[YmdHMSGVj]", lambda mark: datetime.now().astimezone().strftime(mark[0]), str(value))
+        return super().convert(dated, param, ctx)
+
+
 def out_options(function: F) -> F:
     """Where the files go, and in which form the numbers are shown."""
     function = shown_options(function)
     function = click.option(
         "--overwrite", is_flag=True, help="Replace the files of an earlier run in that folder; others stay."
     )(function)
-    return click.option("--out", required=True, type=click.Path(), help="Folder for the results; made if missing.")(
-        function
-    )
+    return click.option(
+        "--out", required=True, type=Dated(), help="Folder for the results; made if missing; %Y-%m-%d: the date."
+    )(function)
 
 
 def shown_options(function: F) -> F:

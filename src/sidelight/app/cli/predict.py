@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from sidelight.app.cli.options import (
+    Dated,
     Grouped,
     as_flag,
     role_options,
@@ -28,7 +29,7 @@ OVERVIEW = {
 @table_argument
 @role_options
 @where_options
-@click.option("--out", required=True, type=click.Path(), help="A folder, or a file that ends with .csv or .parquet.")
+@click.option("--out", required=True, type=Dated(), help="A folder, or a file that ends with .csv or .parquet.")
 @click.option("--overwrite", is_flag=True, help="Replace what an earlier call wrote.")
 @click.option(
     "--coverage", default=0.9, show_default=True, type=click.FloatRange(0, 1, min_open=True, max_open=True),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -100,34 +101,37 @@ def answers_by_column(data: Dataset, source: Source) -> tuple[str, dict[str, tup
     return None
 
 
-def with_column(error: UnknownName, answers: str, data: Dataset) -> UnknownName:
+def with_column(error: UnknownName, asked: Collection[str], data: Dataset) -> UnknownName:
     """Return the error about an unknown row with the column to name the rows by, where one holds such names.
 
     Parameters
     ----------
     error : UnknownName
         What reading the answers said.
-    answers : str
-        The file of answers; its first column holds names of rows.
+    asked : collection of str
+        The names of rows in the answers.
     data : Dataset
         The table.
     """
-    try:
-        speaks = Columns(answers)
-        asked = set(speaks.cells(speaks.names[0]))
+    column = column_of_names(asked, data)
+    if column is None:
+        return error
+    do: Sentence = [f"The column {column!r} has such names: name the rows by it, ", Setting("id", column), "."]
+    return UnknownName(error.what, who=error.who, do=do)
+
+
+def column_of_names(asked: Collection[str], data: Dataset, *, must_differ: bool = False) -> str | None:
+    """Return the column of a table that holds most of the names in ``asked``; None where there is none."""
+    names = set(asked)
+    with suppress(SidelightError):
         candidates = _candidates(data)
         table = _read(Source(data.path), candidates)
         for column in candidates:
-            if 2 * len(asked.intersection(table.cells(column))) > len(asked):
-                do: Sentence = [
-                    f"The column {column!r} has such names: name the rows by it, ",
-                    Setting("id", column),
-                    ".",
-                ]
-                return UnknownName(error.what, who=error.who, do=do)
-    except SidelightError:
-        pass  # the first error says more
-    return error
+            cells = table.cells(column)
+            is_name = not must_differ or len(set(cells)) == len(cells)
+            if is_name and 2 * len(names.intersection(cells)) > len(names):
+                return column
+    return None
 
 
 def columns_that_repeat(data: Dataset, source: Source) -> list[str]:

@@ -25,7 +25,8 @@ from sidelight.app.jobs.roles import Roles
 from sidelight.data.dataset import Dataset
 from sidelight.data.inseparable import inseparable_labels
 from sidelight.errors import SidelightError
-from sidelight.files.answers import find_answers, kind_of_answers, possible_answers
+from sidelight.files.answer_tables import name_their_rows
+from sidelight.files.answers import are_pairs, find_answers, kind_of_answers, possible_answers
 from sidelight.files.material.listing import Listing
 from sidelight.files.problems import forgiving
 from sidelight.files.reading import read
@@ -83,8 +84,12 @@ def describe(path: str | Source, roles: Roles | None = None) -> Description:
         if first is not None:
             return _of_large(source, first, explicit)
         data = read(source, **explicit)
-        if data.kind in _NO_ROWS:
-            return _no_rows(data, source)
+        is_called_so = (
+            not explicit and data.reader in TABLES and name_their_rows(tuple(role.name for role in data.roles))
+        )
+        is_pairs = is_called_so and source.path.is_file() and are_pairs(source.path)
+        if data.kind in _NO_ROWS or is_pairs:
+            return _no_rows(data, source, is_pairs=is_pairs)
         described = _with_answers(describe_data(data, explicit), data, source)
         if not described.fits and not explicit:
             described = replace(described, fits=tuple(_at_second_sight(data, source)))
@@ -110,7 +115,7 @@ def _of_large(source: Source, first: Dataset, explicit: Mapping[str, Any]) -> De
 _NO_ROWS = ("label track", "annotations", "distances", "pair answers")
 
 
-def _no_rows(data: Dataset, source: Source) -> Description:
+def _no_rows(data: Dataset, source: Source, *, is_pairs: bool) -> Description:
     """Describe a table that says something about rows that are elsewhere, and say what to bring."""
     described = describe_data(data)
     if data.kind == "label track":
@@ -124,9 +129,11 @@ def _no_rows(data: Dataset, source: Source) -> Description:
             described, fits=(), warnings=(*described.warnings, *words),
             next=(("with the folder of recordings or pictures in the place of FOLDER", command),),
         )  # fmt: skip
-    if data.kind == "pair answers":
-        why = "answers about pairs: give them with the table whose rows they name"
-        return replace(described, fits=(Fit("relations", why, {"pairs": data.path}, table="TABLE"),))
+    about = "pairs" if data.kind == "pair answers" or is_pairs else kind_of_answers(source.path)
+    if about is not None:
+        why = f"answers about {about}: give them with the table whose rows they name"
+        fit = Fit("relations", why, {about: data.path}, table="TABLE")
+        return replace(described, fits=(fit,), doubts=(), kind="pair answers" if about == "pairs" else data.kind)
     if data.kind == "annotations":
         words = ("answers of annotators: they say what people think of things whose rows are elsewhere",)
         return replace(described, fits=(), warnings=(*described.warnings, *words))

@@ -34,6 +34,7 @@ from sidelight.errors import InvalidData
 from sidelight.files.arrays.parquet import ParquetSource
 from sidelight.files.limits import memory_limit
 from sidelight.files.part_tables import ParquetRows
+from sidelight.files.problems import about_skipped, skipping
 from sidelight.files.reading import open_table
 from sidelight.files.roles.columns import MemorySource
 from sidelight.files.roles.plan import asked
@@ -101,6 +102,7 @@ def predict(
     source = _cut(model, source, roles.embed) if source.path.is_dir() else source
     blocks: RowsInBlocks | OpenParts | list[Dataset]
     words: list[str] | None = None
+    skipped: dict[int, str] = {}
     if is_pattern(source.given):
         columns = list(ParquetRows.look_into(Path(matching(source.given)[0]))[0])
         known = _roles_of_run(file, model, roles, columns)
@@ -108,7 +110,7 @@ def predict(
         lists_are = "rows" if hasattr(model, "complete") else lists_are
         blocks = OpenParts(source.given, known, feature_names_of(model), lists_are=lists_are, gaps=True)
     else:
-        with memory_limit(roles.max_memory):
+        with memory_limit(roles.max_memory), skipping(roles.bad_lines == "skip") as skipped:
             opened = open_table(source, roles.format, **{key: getattr(roles, key) for key in _HOW})
         known = _roles_of_run(file, model, roles, None if opened is None else opened.names)
         words = _words_of(model, known)
@@ -127,7 +129,8 @@ def predict(
             else:
                 work.write(folder, parquet=True)
             files = sorted([*(path.name for path in folder.iterdir()), MANIFEST])
-    return Prediction(out, files, [render(sentence, spell) for sentence in work.sentences()], work.numbers())
+    told = [*work.sentences(), *([f"{about_skipped(skipped)}."] if skipped else [])]
+    return Prediction(out, files, [render(sentence, spell) for sentence in told], work.numbers())
 
 
 def _cut(model: Any, folder: Source, embed: str | None) -> Source:
@@ -445,7 +448,9 @@ def _open(
         numbers = roles.features if n_words else []
         return [align(read_as_it_is(source, replace_role(roles, features=numbers, yes=True)), features)]
     wishes = {
-        k: v for k, v in roles.for_read().items() if k not in (*_HOW, "format", "label_file", "max_memory", "transpose")
+        k: v
+        for k, v in roles.for_read().items()
+        if k not in (*_HOW, "format", "label_file", "max_memory", "transpose", "bad_lines")
     }
     beside = None if roles.label_file is None else Path(roles.label_file).expanduser()
     with memory_limit(roles.max_memory):

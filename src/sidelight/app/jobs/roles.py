@@ -129,6 +129,10 @@ class Roles(Options, frozen=True):
         None
     )
     header: Annotated[bool | None, option("Whether the first line names the columns.", group=FILE)] = None
+    bad_lines: Annotated[
+        Literal["stop", "skip"],
+        option("What to do about a line of a text file, or of JSON lines, that is no row.", group=FILE),
+    ] = "stop"
     max_memory: Annotated[
         str | None,
         option(
@@ -156,7 +160,8 @@ class Roles(Options, frozen=True):
 
     def for_read(self) -> dict[str, Any]:
         """Return the parameters of :func:`sidelight.read`."""
-        return self.without("missing", "disarm", "yes")
+        usual = ("bad_lines",) if self.bad_lines == "stop" else ()
+        return self.without("missing", "disarm", "yes", *usual)
 
 
 Clusters = Annotated[

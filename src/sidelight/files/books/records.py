@@ -19,6 +19,7 @@ from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
 from sidelight.files.books.columns import table_of
 from sidelight.files.books.tables import choose, which_table
 from sidelight.files.limits import need
+from sidelight.files.problems import skip
 from sidelight.files.roles.columns import MemorySource
 from sidelight.files.source import Source, guess_encoding
 from sidelight.words import Setting, counted, some_of
@@ -67,6 +68,9 @@ def _decoded(path: Path, content: bytes) -> Any:
         whole = error
     lines = [(n, line) for n, line in enumerate(content.splitlines(), start=1) if line.strip()]
     first = _line(decoder, lines[0][1])
+    while first is None and len(lines) > 1 and skip(lines[0][0], "no JSON record"):
+        del lines[0]
+        first = _line(decoder, lines[0][1])
     if first is None or len(lines) == 1:
         try:
             return json.loads(content)  # Python's own writes NaN and Infinity, which are no JSON
@@ -76,8 +80,15 @@ def _decoded(path: Path, content: bytes) -> Any:
     for number, line in lines[1:]:
         one = _line(decoder, line)
         if one is None:
-            raise UnreadableFile(f"{path}, line {number}: expected one JSON record, found {line[:40]!r}.")
+            if skip(number, "no JSON record"):
+                continue
+            raise UnreadableFile(
+                f"{path}, line {number}: expected one JSON record, found {line[:40]!r}.",
+                do=["Correct it, or leave such lines out: ", Setting("bad_lines", "skip"), "."],
+            )
         if isinstance(first, dict) and not isinstance(one, dict):
+            if skip(number, "no record of names and values"):
+                continue
             raise InvalidData(f"{path}, line {number}: expected a record of names and values, found {one!r:.60}.")
         found.append(one)
     return found

@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from sidelight.errors import UnreadableFile
 from sidelight.files.problems import notice, unclosed_quote
 from sidelight.files.source import GUESSED, LATIN_FROM, Source, not_decodable, read_up_to
 from sidelight.files.text.dialect import LONGEST_ROW, Dialect, split_rows
-from sidelight.words import Setting
+from sidelight.words import Setting, counted
 
 BLOCK = 1 << 24
 
@@ -83,6 +84,24 @@ def rows_with_lines(block: Block, dialect: Dialect) -> Iterator[tuple[int, list[
             if line:
                 rows = split_rows(line, dialect.separator)  # none of a line of nothing but separators
                 yield block.line + end + k, rows[0] if rows else line.split(dialect.separator)
+
+
+def without_bad_lines(block: Block, dialect: Dialect, skipped: dict[int, str]) -> Block:
+    """Return a block whose lines with too few or too many cells are empty, and remember them by their numbers."""
+    width, separator = len(dialect.names), dialect.separator.encode()
+    if b'"' not in block.data and separator != b" ":
+        cells = np.frombuffer(block.data, dtype=np.uint8)
+        ends = np.append(np.flatnonzero(cells == 10), len(cells))
+        counts = np.diff(np.searchsorted(np.flatnonzero(cells == separator[0]), ends), prepend=0)
+        if not ((counts != width - 1) & (np.diff(ends, prepend=-1) > 1)).any():
+            return block
+    lines = block.data.split(b"\n")
+    found = [*rows_with_lines(block, dialect), (block.line + len(lines), [])]
+    for (line, row), (after, _) in pairwise(found):
+        if len(row) != width:
+            skipped[line] = f"{counted(len(row), 'column')} instead of {width}"
+            lines[line - block.line : after - block.line] = [b""] * (after - line)
+    return Block(b"\n".join(lines), block.line)
 
 
 def _endless_row(path: Path, line: int) -> UnreadableFile:

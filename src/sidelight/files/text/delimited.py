@@ -19,11 +19,11 @@ import numpy as np
 
 from sidelight.errors import UnreadableFile
 from sidelight.files.limits import need
-from sidelight.files.problems import forgive, header_only, not_a_number, ragged, unclosed_quote
+from sidelight.files.problems import forgive, header_only, not_a_number, ragged, skipped, unclosed_quote
 from sidelight.files.roles.cells import MISSING, Writing, is_gap, is_number, writing_of
 from sidelight.files.roles.columns import Coded, Coder, Loaded
 from sidelight.files.source import Source
-from sidelight.files.text.blocks import Block, count_byte, rows_with_lines, text_blocks
+from sidelight.files.text.blocks import Block, count_byte, rows_with_lines, text_blocks, without_bad_lines
 from sidelight.files.text.dialect import Dialect, sniff
 from sidelight.progress import report
 from sidelight.words import Setting
@@ -49,6 +49,7 @@ class DelimitedSource:
     ) -> None:
         self._file = Source.of(file)
         self.path = self._file.path
+        self._skipped = skipped()
         self.dialect: Dialect = sniff(self._file, separator=separator, encoding=encoding, header=header)
         self._encoding_was_given = encoding is not None
         self.names, self.title = self.dialect.names, self.dialect.title
@@ -157,7 +158,10 @@ class DelimitedSource:
             yield frame.with_columns(pl.col(f"column_{j + 1}").fill_null(float("nan")) for j in numbers)
 
     def _blocks(self) -> Iterator[Block]:
-        return text_blocks(self._file, self.dialect, strict=self._encoding_was_given)
+        blocks = text_blocks(self._file, self.dialect, strict=self._encoding_was_given)
+        if self._skipped is None:
+            return blocks
+        return (without_bad_lines(block, self.dialect, self._skipped) for block in blocks)
 
     def location(self, row: int) -> str:
         """Find the line of a row; only errors ask, so the file is simply read again."""
@@ -261,6 +265,9 @@ class DelimitedSource:
     def _explain(self, block: Block, found: str) -> NoReturn:
         if block.data.count(b'"') % 2:
             raise unclosed_quote(self.path, block.line + block.data.count(b"\n", 0, block.data.rindex(b'"')))
+        for line, row in rows_with_lines(block, self.dialect):
+            if len(row) != len(self.names):
+                raise ragged(self.path, line, len(self.names), len(row))
         reason = found.splitlines()[0] if found else "no reason given"
         last = block.line + block.data.count(b"\n")
         raise UnreadableFile(

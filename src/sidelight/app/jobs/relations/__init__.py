@@ -29,6 +29,13 @@ TripletsFile = Annotated[
         kind=Kind.PATH,
     ),
 ]
+Words = Annotated[
+    dict[str, list[str] | str],
+    option(
+        "What a word among the answers about pairs means, same, different or unsure: skip=unsure.",
+        kind=Kind.CHANNELS, shown="WORD=MEANING",
+    ),
+]  # fmt: skip
 Corrections = Annotated[str | None, option("The check.csv of an earlier run with answers filled in.", kind=Kind.PATH)]
 Peers = Literal[
     "cop-kmeans",
@@ -54,6 +61,7 @@ class Relations(InParts, frozen=True):
     n_clusters: Clusters = "auto"
     method: Annotated[Literal["discriminative"], option(_METHOD)] = "discriminative"
     pairs: PairsFile = None
+    words: Words = {}
     triplets: TripletsFile = None
     corrections: Corrections = None
     eps: Annotated[
@@ -87,6 +95,7 @@ class Peer(Options, frozen=True):
     method: Annotated[Peers, option(_METHOD)]
     n_clusters: Clusters = "auto"
     pairs: PairsFile = None
+    words: Words = {}
     triplets: TripletsFile = None
     corrections: Corrections = None
     scale: Scale = "standard"
@@ -111,8 +120,8 @@ JOB = Job(
     text="Cluster the rows of TABLE (any file that `sidelight describe` understands) into clusters that respect what "
     "people said: these two are the same, these two are different; of these three this one is the odd one out. "
     "Answers may be wrong now and then; without any the rows alone decide.\n\nWrites assignments (.parquet, "
-    ".csv), clusters.csv, broken_answers.csv (answers that do not fit), model.sidelight, run.toml and report.html "
-    "into the output folder.",
+    ".csv), clusters.csv, broken_answers.csv (answers that do not fit), people.csv (how often each person is wrong), "
+    "model.sidelight, run.toml and report.html into the output folder.",
     you_have="a table of rows, and maybe answers about which of them belong together",
     example={},
     methods={
@@ -120,7 +129,11 @@ JOB = Job(
         **dict.fromkeys(get_args(Peers), Method(Peer, _here("work.work"))),
     },
     fits=lambda data, roles: None,  # without answers `cluster` fits; with answers `describe` turns it into this
-    files={"broken_answers": "answers that the clusters break", **_WAYS_FILE},
+    files={
+        "broken_answers": "answers that the clusters break",
+        "people": "how often each person is wrong",
+        **_WAYS_FILE,
+    },
     demos={"relations": _here("demo.digits")},
     shows=dict.fromkeys(
         (
@@ -136,8 +149,8 @@ JOB = Job(
         Shown("answers", _here("work.shown_result")),
     ),
     shown=(
-        "n_clusters", "method", "pairs", "triplets", "corrections", "eps", "boundary", "id", "truth", "features",
-        "ignore", "text", "missing",
+        "n_clusters", "method", "pairs", "triplets", "corrections", "eps", "boundary", "id", "truth",
+        "features", "ignore", "text", "missing",
     ),
 )  # fmt: skip
 

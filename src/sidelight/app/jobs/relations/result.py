@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sidelight.app.jobs.page import (
@@ -18,7 +18,7 @@ from sidelight.app.jobs.reliability import pairs_section
 from sidelight.app.jobs.result import Map, Result, big, if_known
 from sidelight.app.report.components import percent
 from sidelight.app.report.page import Page, Section
-from sidelight.words import Sentence, Setting, counted, present, sizes_in_words
+from sidelight.words import Sentence, Setting, counted, in_words, present, sizes_in_words
 
 _UNSURE = 0.8  # share of sure rows below which more answers are advised
 _DOUBT = 0.02  # share of wrong answers from which the page speaks of them
@@ -28,7 +28,7 @@ _WAYS = {
     "graph": "the graph of nearest rows",
     "discriminative": "the discriminative fit",
 }
-_ERRS = 0.1  # share of wrong answers of one person that is worth a word
+_MOST_PEOPLE = 8  # told in a sentence; the table has all
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,7 +46,6 @@ class RelationsResult(Result):
     eps_is_estimated: bool = False  # else it was given, or assumed because the answers are few
     won: str | None = if_known()  # the way to cluster, where nobody answered anything
     n_moved: int = 0  # rows in another cluster than their features alone would put them
-    annotator_errors: Mapping[str, float] = field(default_factory=dict)
     map: Map = big()
 
     def page(self) -> Page:
@@ -63,6 +62,7 @@ class RelationsResult(Result):
             ],
             present(
                 _broken(self),
+                _people(self),
                 _ways(self),
                 *gallery_sections(self),
                 map_section(self.map, MAP_OF_CLUSTERS),
@@ -108,7 +108,7 @@ def _about_answers(found: RelationsResult, n_answers: int) -> list[Sentence]:
         )
     kinds = [counted(n, kind) for n, kind in ((found.n_pairs, "pair"), (found.n_triplets, "triplet")) if n]
     kept = percent((n_answers - found.n_broken) / n_answers)
-    wrong, errors = percent(found.eps), found.annotator_errors
+    wrong = percent(found.eps)
     low, high = map(percent, found.eps_range)
     between = f"Between {low} and {high}" if low != high else f"About {wrong}"
     why = " (the first by answers that test each other; up to the second, or the features cannot say)"
@@ -117,14 +117,38 @@ def _about_answers(found: RelationsResult, n_answers: int) -> list[Sentence]:
         if found.eps_is_estimated
         else f"The answers were weighed as if {wrong} of them were wrong."
     )
-    worst = max(errors, key=lambda name: errors[name], default="")
     return present(
         f"People judged {' and '.join(kinds)}; the clusters keep {kept} of the answers.",
         weighed if max(found.eps, found.eps_range[1]) > _DOUBT else None,
-        f"{worst} errs most often, in about {percent(errors[worst])} of the answers."
-        if errors and errors[worst] > _ERRS
-        else None,
+        _about_people(found),
     )
+
+
+def _about_people(found: RelationsResult) -> str | None:
+    """Say how often each person is wrong, those who err most first."""
+    people = found.tables.get("people")
+    if people is None:
+        return None
+    each = [
+        f"{name} {percent(wrong)} ({percent(low)} to {percent(high)})"
+        for name, wrong, low, high in zip(people["person"], people["wrong"], people["from"], people["to"])
+    ]
+    told = [
+        *each[:_MOST_PEOPLE],
+        *([f"{len(each) - _MOST_PEOPLE} more in people.csv"] if len(each) > _MOST_PEOPLE else []),
+    ]
+    return f"Wrong answers by person, with ranges that hold 9 in 10: {in_words(told)}."
+
+
+def _people(found: RelationsResult) -> Section | None:
+    if "people" not in found.tables:
+        return None
+    told = (
+        "The share of wrong answers that each person gave, as far as the others and the rows tell, and the range that "
+        "holds it with a probability of 90%. Few answers leave a wide range."
+    )
+    caption = "People, those who err most first."
+    return Section("Who answered", [told], [table_of(found, "people", caption, percents=("wrong", "from", "to"))])
 
 
 def _ways(found: RelationsResult) -> Section | None:

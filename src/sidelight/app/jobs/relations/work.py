@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from scipy.stats import beta
 
 from sidelight._core.prototypes import group_means, squared_distances
 from sidelight._core.simplex import softmax
 from sidelight.app.jobs.checking import MOST, checked
-from sidelight.app.jobs.columns import with_column
+from sidelight.app.jobs.columns import column_of_names, with_column
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import cluster_table, gallery_of
 from sidelight.app.jobs.how_many import choose_number, with_choice, with_number
+from sidelight.app.jobs.job import wants_parts
 from sidelight.app.jobs.reading import as_dense, collect_notes, read_rows, rows_of, standard, standardized
 from sidelight.app.jobs.relations import Cluster, Peer, Relations
 from sidelight.app.jobs.relations.result import RelationsResult
@@ -29,6 +34,7 @@ from sidelight.errors import AnswersDisagree, ConflictingAnswers, UnknownName, i
 from sidelight.estimators._how_many import NumberOfClusters
 from sidelight.estimators.relations.cross_validation import DiscriminativeClusteringCV
 from sidelight.estimators.relations.discriminative import MOST_ROWS, DiscriminativeClustering
+from sidelight.estimators.relations.noise import SHARED
 from sidelight.estimators.relations.rows import RowClustering
 from sidelight.estimators.relations.trust import FEWEST
 from sidelight.files.answers import names_in, read_answers
@@ -43,7 +49,7 @@ from sidelight.peers import (
 )
 from sidelight.peers.metric.kmeans import METRICS
 from sidelight.plot.layout import cluster_map
-from sidelight.words import Sentence, Setting
+from sidelight.words import Note, Sentence, Setting
 
 USES = ("id", "feature", "show", "truth")
 _BEYOND_DOUBT = 0.99  # an answer about such a row would tell nothing new
@@ -89,22 +95,39 @@ def _with_answers(data: Dataset, config: RunConfig) -> RelationsResult:
     if isinstance(options, Cluster):
         return cluster(data, config)
     assert isinstance(options, Relations | Peer)  # the catalogue says so
+    data, named = _named_as_in_answers(data, config)
     with collect_notes() as left_out:
-        pairs = None if options.pairs is None else _read(options.pairs, Pairs, data)
+        pairs = None if options.pairs is None else _read(options.pairs, Pairs, data, options.words)
         triplets = None if options.triplets is None else _read(options.triplets, Triplets, data)
         if options.corrections is not None:
             right = _read(options.corrections, Pairs, data)
             pairs = right if pairs is None else pairs + right
     result = cluster(data, config, pairs, triplets)
-    return replace(result, heard=(*left_out, *result.heard))
+    return replace(result, heard=(*named, *left_out, *result.heard))
 
 
-def _read(path: str, kind: type[Pairs] | type[Triplets], data: Dataset) -> Any:
+def _read(
+    path: str, kind: type[Pairs] | type[Triplets], data: Dataset, words: Mapping[str, Any] = MappingProxyType({})
+) -> Any:
     """Read answers about the rows of a table."""
+    meant = {word: said if isinstance(said, str) else ", ".join(said) for word, said in words.items()}
     try:
-        return read_answers(path, kind, data.row_names.tolist())
+        return read_answers(path, kind, data.row_names.tolist(), meant)
     except UnknownName as error:
-        raise with_column(error, path, data) from error
+        raise with_column(error, names_in(Path(path), kind), data) from error
+
+
+def _named_as_in_answers(data: Dataset, config: RunConfig) -> tuple[Dataset, list[str]]:
+    """Return the rows under the names that answers call them by, where a column has these and no id was said."""
+    asked = set(_answered(config))
+    known = set(map(str, data.row_names.tolist()))
+    if config.roles.id is not None or data.columns("id") or wants_parts(config) or 2 * len(asked & known) >= len(asked):
+        return data, []
+    column = column_of_names(asked, data, must_differ=True)
+    if column is None:
+        return data, []
+    told = Note(f"The answers call the rows by {column!r}.", ["Say otherwise with ", Setting("id"), "."])
+    return read_rows(config.source, structs.replace(config.roles, id=column)), [told]
 
 
 def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any = None) -> RelationsResult:
@@ -207,7 +230,12 @@ def result_of(
         reading=Reading.of(data, USES),
         model=model,
         assignments=columns_of(data, own),
-        tables={"clusters": clusters, **_broken_table(data, fitted, pairs, triplets), **_ways_table(fitted)},
+        tables={
+            "clusters": clusters,
+            **_broken_table(data, fitted, pairs, triplets),
+            **_people_table(fitted, pairs, triplets),
+            **_ways_table(fitted),
+        },
         heard=tuple(heard),
         sizes=clusters["rows"],
         share_sure=float(np.mean(sure > 0.9)),
@@ -220,7 +248,6 @@ def result_of(
         calibration=calibration,
         eps_is_estimated=getattr(fitted, "eps", None) == "auto" and max(n_pairs, n_triplets) >= FEWEST,
         n_moved=int((alone != fitted.labels_).sum()),
-        annotator_errors={str(name): rate for name, rate in getattr(fitted, "annotator_errors_", {}).items()},
         map=Map(
             cluster_map(standard(X, data), fitted.labels_),
             fitted.labels_,
@@ -266,7 +293,7 @@ def make_estimator(options: Relations | Peer | Cluster, seed: int | None, *, alo
     if isinstance(options, Cluster) or (alone and isinstance(options, Relations)):
         way = options.method if isinstance(options, Cluster) else "best"
         return RowClustering(int(options.n_clusters), method=way, random_state=seed)
-    settings = options.without("method", "scale", "pairs", "triplets", "corrections", *ENGINE)
+    settings = options.without("method", "scale", "pairs", "words", "triplets", "corrections", *ENGINE)
     if isinstance(options, Relations):
         return DiscriminativeClustering(random_state=seed, **settings)
     if options.method in METRICS:
@@ -307,6 +334,30 @@ def _broken_table(data: Dataset, fitted: Any, pairs: Any, triplets: Any) -> dict
         return {}
     titles = ("rows", "answer", "clusters", "annotator")
     return {"broken_answers": {title: list(column) for title, column in zip(titles, zip(*broken))}}
+
+
+def _people_table(fitted: Any, *given: Any) -> dict[str, Columns]:
+    """List the people, those who err most first: their answers, and the share that is wrong with its range.
+
+    A rate counts for as many answers as the person gave, and for those of all that it was shrunk towards.
+    """
+    errors = getattr(fitted, "annotator_errors_", {})
+    if len(errors) < 2:
+        return {}
+    answers = Counter(name for side in given if side is not None for name in side.annotators)
+    people = sorted(errors, key=lambda name: (-errors[name], str(name)))
+    rates = np.array([errors[name] for name in people])
+    weight = np.array([answers[name] for name in people]) + SHARED
+    low, high = (beta.ppf(level, rates * weight, (1.0 - rates) * weight) for level in (0.05, 0.95))
+    return {
+        "people": {
+            "person": [str(name) for name in people],
+            "answers": [answers[name] for name in people],
+            "wrong": rates.round(4).tolist(),
+            "from": low.round(4).tolist(),
+            "to": high.round(4).tolist(),
+        }
+    }
 
 
 def _ways_table(fitted: Any) -> dict[str, Columns]:
