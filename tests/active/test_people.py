@@ -175,8 +175,9 @@ def test_a_question_is_answered_once_by_each_person_and_all_of_it_is_undone_save
 def test_a_surprising_answer_goes_to_another_person_and_a_third_decides():
     session = sl.ActiveSession(X3, random_state=0)
     for number in range(24):
-        question = session.ask(person="ann")
-        session.tell(question, truth_of(*question.rows), person=["ann", "bob"][number % 2])
+        person = ["ann", "bob"][number % 2]
+        question = session.ask(person=person)
+        session.tell(question, truth_of(*question.rows), person=person)
     known = [row for rows, _ in session.history for row in rows]
     row = next(row for row in range(20) if row not in known)
     member = next(other for other in known if Y3[other] == 0)

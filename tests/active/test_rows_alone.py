@@ -158,3 +158,21 @@ def test_rows_that_are_still_being_compared_do_not_join_what_looks_apart():
         said = [(rows, "same" if y[rows[0]] == y[rows[1]] else "different", None) for rows in open_]
         session.tell_all([one for one in said if session.may_tell(one[0])])
         assert adjusted_rand_index(y, session.labels_) > before - 0.05
+
+
+def test_answers_suggest_how_many_kinds_there_are_where_the_rows_do_not():
+    generator = np.random.default_rng(4)
+    y = np.arange(300) % 20
+    X = generator.normal(size=(300, 10)) + 1.3 * generator.normal(size=(20, 10))[y]
+    session = sl.ActiveSession(X, random_state=0)
+    belief = session._belief
+    if belief.rows_alone.is_clear:
+        pytest.skip("these rows were to be unclear")
+    start = adjusted_rand_index(y, session.labels_)
+    session.run(sl.Oracle(y), 24)
+    assert session._belief._likely_number() > session._belief.n_known > 4
+    assert len(np.unique(session.labels_)) > session._belief.n_known
+    assert adjusted_rand_index(y, session.labels_) > start + 0.1
+    known = sl.ActiveSession(X, 20, random_state=0)
+    known.run(sl.Oracle(y), 24)
+    assert known._belief._likely_number() is None

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.metrics import adjusted_rand_score
 
+import sidelight as sl
 from sidelight.active.people import SLOPES, SecondLooks
 from sidelight.active.row_belief import RowBelief
 from sidelight.active.told import Conversation, GivenAnswer
@@ -96,3 +99,58 @@ def test_the_chance_of_an_answer_is_that_of_the_clusters_of_its_rows():
     ]:  # fmt: skip
         chance = RowBelief.chance_of_same(Table(), *rows)
         assert chance == (None if expected is None else pytest.approx(expected))
+
+
+# -- testing a team ---------------------------------------------------------------------------------------------------
+
+
+def team(n_answers, people, careless=None, seed=0):
+    """Hold a conversation in turn; return the session and the questions that were asked again."""
+    X, y = load_iris(return_X_y=True)
+    session, again = sl.ActiveSession((X - X.mean(axis=0)) / X.std(axis=0), 3, random_state=seed), []
+    oracles = {name: sl.Oracle(y, noise=0.4 if name == careless else 0.0, random_state=seed) for name in people}
+    for number in range(n_answers):
+        person = people[number % len(people)]
+        question = session.ask(person=person)
+        if not session.may_tell(question.rows):
+            again.append((number, question.rows, person))
+        assert session.ask(person=person).rows == question.rows
+        session.tell(question, oracles[person](question), person=person)
+    return session, again
+
+
+def test_every_eighth_question_of_a_team_tests_somebody():
+    _, again = team(40, ("ann", "bob", "cai"))
+    assert [number for number, *_ in again if number % 8 == 7][:3] == [7, 15, 23]
+
+
+def test_a_team_that_agrees_is_tested_less_often_and_not_for_ever():
+    _, again = team(120, ("ann", "bob"))
+    tests = [number for number, *_ in again if number % 8 == 7]  # the others were surprising
+    assert tests[:3] == [7, 15, 23]
+    assert all(number % 16 == 15 for number in tests[3:])
+    assert 5 <= len(tests) <= 7
+
+
+def test_one_person_is_never_tested():
+    assert team(30, ("ann",))[1] == []
+
+
+@pytest.mark.slow
+def test_a_careless_third_of_a_team_is_found_out_whoever_it_is():
+    _, y = load_iris(return_X_y=True)
+    for careless in ("ann", "bob", "cai"):
+        session, _ = team(100, ("ann", "bob", "cai"), careless, seed=30)
+        assert adjusted_rand_score(y, session.labels_) > 0.9
+        rates = {line.person: line.rate for line in session.people()}
+        assert max(rates, key=rates.get) == careless
+
+
+def test_two_who_differ_in_a_test_have_a_third_to_decide():
+    looks = SecondLooks()
+    given = [GivenAnswer((1, 2), "same", "ann")]
+    looks.note_again((1, 2), "same", given)
+    assert looks.rows == []
+    looks.note_again((1, 2), "different", given)
+    looks.note_again((1, 2), "different", given)
+    assert looks.rows == [(1, 2)]

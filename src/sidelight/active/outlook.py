@@ -71,7 +71,7 @@ class PartitionHistory:
             )
         elif enough:
             sentence = (
-                "The clusters hardly changed over the last 30 questions: it is time to look through them, and to stop."
+                "The clusters hardly changed over the last 30 questions: you may stop, and look through them."
             )
         elif not self.changes:
             told = f"{n_answers or 'No'} question{' was' if n_answers < 2 else 's were'} answered"

@@ -35,6 +35,8 @@ SPREAD = 0.5  # standard deviation of the slope around 1 before anything was for
 SUREST = 1e-3  # no answer is foretold with more certainty
 ENOUGH = 3  # answers to one question, at most
 
+EVERY, TESTS, FEW_TESTS = 8, 6, 3
+
 
 @dataclass(frozen=True, slots=True)
 class PersonSoFar:
@@ -189,6 +191,11 @@ class SecondLooks:
         if p < SURPRISING and rate * (1.0 - p) > SUSPECT * (rate * (1.0 - p) + (1.0 - rate) * p):
             self.rows.append(rows)
 
+    def note_again(self, rows: tuple[int, ...], answer: str, given: Sequence[Any]) -> None:
+        """Take note of another answer to a question: where the two differ, a third person decides."""
+        if rows not in self.rows and any(one.answer not in (answer, "unsure") for one in given):
+            self.rows.append(rows)
+
     def due_for(self, person: Hashable, said: Any, being_asked: Collection[frozenset[int]]) -> tuple[int, ...] | None:
         """Return the oldest question that a person may look at."""
         for rows in self.rows:
@@ -196,6 +203,37 @@ class SecondLooks:
             if frozenset(rows) not in being_asked and person not in [one.person for one in given] and _is_open(given):
                 return rows
         return None
+
+
+def test_due(person: Hashable, said: Any, being_asked: Collection[frozenset[int]], seed: int) -> tuple[int, ...] | None:
+    """Return an answered question to ask again of ``person``, where it is time to test a team.
+
+    Every eighth question is one until everybody was tested six times by questions that two people answered; every
+    sixteenth, once all were tested thrice and nobody differed. Somebody careless who comes first is otherwise believed.
+    """
+    by_question = {
+        given[0].rows: [one for one in given if one.person is not None and one.answer != "unsure"]
+        for given in said.by_question
+        if len(given[0].rows) == 2
+    }
+    people = {one.person for given in by_question.values() for one in given} | {person}
+    pairs = [given for given in by_question.values() if len(given) > 1]
+    tests = Counter(one.person for given in pairs for one in given)
+    least = min(tests[one] for one in people)
+    is_agreed = least >= FEW_TESTS and all(given[0].answer == one.answer for given in pairs for one in given)
+    every = (2 if is_agreed else 1) * EVERY
+    if len(people) < 2 or least >= TESTS or len(said.told) % every != every - 1:
+        return None
+    open_ones = [
+        (tests[given[0].person], rows)
+        for rows, given in by_question.items()
+        if len(given) == 1
+        and frozenset(rows) not in being_asked
+        and said.may_answer(rows, person)
+        and min(tests[given[0].person], tests[person]) < TESTS
+    ]
+    fewest = [rows for count, rows in open_ones if count == min(open_ones)[0]]
+    return fewest[int(np.random.default_rng([seed, 6, len(said.told)]).integers(len(fewest)))] if fewest else None
 
 
 def _is_open(given: Sequence[Any]) -> bool:

@@ -40,6 +40,7 @@ MOST_WEIGHED = 45  # rows that kernels speak for when answers disagree: rows ask
 FEW_CLUSTERS = 2  # met, up to which a row that looks new is compared with those of a single row first
 MET_ENOUGH = 0.25  # chance of a new cluster below which the clusters met are all there are, if K is unknown
 TOLD_ENOUGH = 0.5  # of what rows asked about need to be told, from which each is shown in the cluster believed
+FEW_ROWS = 5  # asked about, below which these suggest no number of clusters
 ASKED_ENOUGH = 2  # rows with a place for each cluster that rows alone suggest, from which that may be said
 
 
@@ -435,21 +436,35 @@ class RowBelief(Belief):
         has_place |= ~np.isin(self.labels, self.labels[has_place])  # every cluster has a row
         rows = np.array(self.rows)[has_place]
         told, keeps_own = self._told()
-        trusted = self.rows_alone.trust_in_number(self.rows, self.links, self._eps())
+        likely = self._likely_number()
+        if likely is not None:
+            unmet = 1.0
+        elif self._has_met_all(told):
+            unmet = 0.0
+        else:
+            unmet = self.rows_alone.trust_in_number(self.rows, self.links, self._eps())
         labels = shown_clusters(
-            self.rows_alone.labels,
+            (self.rows_alone if likely is None else self.rows_alone.near(likely)).labels,
             rows,
             self.q[has_place, :-1],
             P,
             self.process.novelty(self.process.views),
-            n_clusters=self.n_clusters,
-            unmet=0.0 if self._has_met_all(told) else trusted,
+            n_clusters=likely or self.n_clusters,
+            unmet=unmet,
             told=told,
             is_consistent=self.is_consistent,
         )
         has_place &= keeps_own
         labels[np.array(self.rows)[has_place]] = self.labels[has_place]
         return labels
+
+    def _likely_number(self) -> int | None:
+        """Return how many clusters the rows met suggest, where nothing else says it and new ones are still met."""
+        met = self.labels[self.is_placed]
+        is_told = self.n_clusters is not None or len(self.rows) < FEW_ROWS or self.rows_alone.is_clear
+        if is_told or chance_of_new(met) < MET_ENOUGH:
+            return None
+        return max(self.rows_alone.likely_number(np.bincount(met)), self.n_known, 2)
 
     def _has_met_all(self, told: float) -> bool:
         """Say whether answers that agree with each other have met every cluster, where the number is not known."""

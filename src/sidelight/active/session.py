@@ -26,7 +26,7 @@ from sidelight._core.params import (
 from sidelight._core.process import one_thread
 from sidelight.active.belief import Belief, as_belief, name_of
 from sidelight.active.outlook import Outlook, PartitionHistory
-from sidelight.active.people import PersonSoFar, Rates, SecondLooks, is_tested, report_people
+from sidelight.active.people import PersonSoFar, Rates, SecondLooks, is_tested, report_people, test_due
 from sidelight.active.questions import UNSURE, Question, better_triplet, busy_questions, checked_answers, rows_of
 from sidelight.active.rivals.cobras import CobrasBelief
 from sidelight.active.row_belief import RowBelief
@@ -185,7 +185,8 @@ class ActiveSession(Sorting):
             Questions that other people have. With some, another question is returned that counts on their being
             answered, and the session does not keep it.
         person : str, int or None, default=None
-            Who will answer. Where several people answer, each first gets surprising answers of others to judge.
+            Who will answer. Where several people answer, each first gets surprising answers of others to judge, and
+            until everybody was tested some that were not surprising.
 
         Returns
         -------
@@ -195,9 +196,9 @@ class ActiveSession(Sorting):
         check_number("ActiveSession.ask", "n", n, integer=True, low=1)
         elsewhere = busy_questions(busy, self._X.shape[0])
         if person is not None:
-            again = self._second_looks.due_for(
-                checked_person(person), self._said, {frozenset(rows) for rows in elsewhere}
-            )
+            who, busy_rows = checked_person(person), {frozenset(rows) for rows in elsewhere}
+            again = self._second_looks.due_for(who, self._said, busy_rows)
+            again = again or test_due(who, self._said, busy_rows, self.seed_)
             if again is not None:
                 return Question(again, len(self._said.told))
         if elsewhere:
@@ -380,7 +381,10 @@ class ActiveSession(Sorting):
     def _notice_surprises(self, batch: Sequence[GivenAnswer]) -> None:
         """Take note of answers of a team that the belief did not expect: another person should look at them."""
         for rows, answer, person, _ in batch:
-            if person is None or len(rows) != 2 or answer == UNSURE or self._said.given(rows):
+            if person is None or len(rows) != 2 or answer == UNSURE:
+                continue
+            if given := self._said.given(rows):
+                self._second_looks.note_again(rows, answer, given)
                 continue
             same = self._belief.chance_of_same(*rows)
             if same is not None:

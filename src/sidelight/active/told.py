@@ -194,6 +194,11 @@ class Conversation:
         """Return the answers to one question, of different people."""
         return self._given.get(frozenset(rows), [])
 
+    @property
+    def by_question(self) -> Iterable[list[GivenAnswer]]:
+        """The answers to each question, of different people, in the order they were first asked."""
+        return self._given.values()
+
     def may_answer(self, rows: Sequence[int], person: Any = None) -> bool:
         """Whether an answer of this person to a question can be taken: none was given, or only by others to a pair."""
         if not self.was_asked(*rows):

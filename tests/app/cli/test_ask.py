@@ -125,3 +125,22 @@ def test_texts_that_nobody_sees_are_named(tmp_path):
     seen = CliRunner().invoke(command, [str(path), "--out", str(tmp_path / "seen"), "--show", "said"], input="q\n")
     assert "Not shown" not in seen.output
     assert "word" in seen.output
+
+
+def test_rows_are_sorted_by_numbers(table, tmp_path):
+    out = tmp_path / "answers"
+    keys = ["n", "9", "n2", "1", "b", "a", "red", "red", "n", "n", "n2", "a", "n"]  # 9 and 1 are no piles yet
+    first = ask(table, out, "\n".join([*keys, "b", "n", "n", ""]), "--by", "piles")
+    assert first.exit_code == 0, first.output
+    assert first.stdout.count("is none of these") == 2
+    events = [json.loads(line) for line in (out / "answers.jsonl").read_text().splitlines()]
+    assert [event["event"] for event in events] == ["screen"]
+    assert len(events[0]["rows"]) == 10
+    assert events[0]["piles"] == [0, None, 1, 1, 0, 0, 2, None, 0, 0]
+    assert events[0]["names"] == {"1": "red"}
+    assert (out / "piles.csv").read_text().startswith("row,pile\n")
+    second = ask(table, out, "\n".join(["", *["1"] * 9, "b"]), "--by", "piles")
+    assert second.exit_code == 0, second.output
+    assert "1 answer is there already" in second.stdout
+    assert json.loads((out / "answers.jsonl").read_text().splitlines()[-1]) == {"event": "undo"}
+    assert "Screen 2, 10 rows" in second.stdout

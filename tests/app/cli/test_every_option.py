@@ -92,7 +92,7 @@ def models():
 def test_every_option_that_names_a_file_is_a_path():
     """Such an option follows the run.toml when it moves; whoever forgets the kind is told here."""
     said = {field.name for _, model in models() for field in fields_of(model) if field.kind is Kind.PATH}
-    assert said == {"label_file", "judge", "tree", "pairs", "triplets", "corrections", "scratch"}
+    assert said == {"label_file", "judge", "tree", "pairs", "triplets", "placements", "corrections", "scratch"}
 
 
 def test_paths_in_a_run_are_seen_from_its_folder(tmp_path, monkeypatch):

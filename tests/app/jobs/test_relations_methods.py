@@ -144,3 +144,19 @@ def test_rows_beyond_doubt_are_not_asked_about(files):
     doubtful = {name for name, p in zip(result.assignments["id"], result.assignments["probability"]) if p < 0.99}
     asked = set(result.tables["check"]["left"])
     assert len(asked) <= max(5, len(doubtful))
+
+
+@pytest.mark.parametrize("method", ["discriminative", "pck-means"])
+def test_rows_that_somebody_sorted_say_what_pairs_would(files, method):
+    folder, y = files
+    kinds = np.where(y == 2, 0, y)  # the person sees two kinds of the three
+    lines = [f"r{row},{'ab'[kind]}" for row, kind in enumerate(kinds[:30])]
+    (folder / "piles.csv").write_text("\n".join(["row,pile", *lines]))
+    options = {"n_clusters": 2, "method": method, "placements": str(folder / "piles.csv")}
+    config = RunConfig("relations", str(folder / "rows.csv"), {"id": "id"}, options, 0)
+    result = work(config)
+    assert result.n_pairs > 30
+    assert sl.metrics.adjusted_rand_index(kinds, result.map.labels) > 0.9
+    (folder / "piles.csv").write_text("row,pile\nx1,a\nx2,b\n")
+    with pytest.raises(UnknownName, match="x1"):
+        work(config)

@@ -529,7 +529,9 @@ def _knew_answers(file: Path, model: Any) -> bool:
         return False
     run = file.parent / MANIFEST
     options = read_toml(run).get("options", {}) if run.is_file() else {"pairs": ""}
-    return isinstance(options, dict) and any(name in options for name in ("pairs", "triplets", "corrections"))
+    return isinstance(options, dict) and any(
+        name in options for name in ("pairs", "triplets", "placements", "corrections")
+    )
 
 
 def _is_there(role: str, value: Any, columns: Sequence[str] | None) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from sidelight._core.atomic import replacing
 from sidelight.active.outlook import UNSURE_BELOW
 from sidelight.active.questions import UNSURE, Question
+from sidelight.active.screens import Screen
 from sidelight.active.session import ActiveSession
 from sidelight.app.jobs.ask.result import AskResult, Progress
 from sidelight.app.jobs.gallery import cluster_table, gallery_of
@@ -36,6 +37,7 @@ from sidelight.words import Setting, Spell
 USES = ("id", "feature", "show")
 SURE = 0.9  # probability of its cluster from which a row counts as sure
 NOTED = 5  # answers after which the share of unsure rows is written down, for the curve of the page
+SHOWN_OF_MANY = 4  # features of each of many rows that are shown
 SHOWN = 8  # features of a row that are shown: those in which the two rows differ most
 FILES = {
     "assignments.csv": "the cluster of each row so far",
@@ -127,6 +129,20 @@ class Sitting:
         for j in apart.tolist():
             lines[self.data.feature_names[j]] = [f"{float(X[row, j]):.4g}" for row in (a, b)]
         return lines
+
+    def shown_rows(self, screen: Screen) -> list[dict[str, str]]:
+        """Return what tells the rows of a screen apart: names, what there is to show, and features that differ."""
+        rows, names, X = list(screen.rows), self.data.row_names, as_dense(self.data)
+        spread = np.ptp(self.X[rows], axis=0)[self._telling]
+        apart = self._telling[np.argsort(-spread, kind="stable")[:SHOWN_OF_MANY]].tolist()
+        return [
+            {
+                "row": str(names[row]),
+                **{name: str(column[row]) for name, column in self.data.show.items()},
+                **{self.data.feature_names[j]: f"{float(X[row, j]):.4g}" for j in apart},
+            }
+            for row in rows
+        ]
 
     def tell(self, question: Question, answer: str) -> None:
         """Learn an answer; now and then the share of unsure rows before it is kept with it."""
@@ -230,7 +246,12 @@ def write_result(
         "answer": [answer.answer for answer in answers],
     }
     write_csv(folder / "pairs.csv", pairs)
+    placed = [(row, pile.name) for pile in session.piles for row in pile.rows]
+    piles = {"row": [names[row] for row, _ in placed], "pile": [pile for _, pile in placed]}
+    more = {"piles.csv": "the rows on each pile, for sidelight relations"} if placed else {}
+    if placed:
+        write_csv(folder / "piles.csv", piles)
     versions = ", ".join(f"{name} {number}" for name, number in versions_in_use().items())
-    made = Provenance({**facts, "versions": versions}, FILES, command)
+    made = Provenance({**facts, "versions": versions}, {**FILES, **more}, command)
     write_text(folder / "report.html", to_html(page or page_of(result), made, spell=spell))
-    return [*FILES, "report.html"]
+    return [*FILES, *more, "report.html"]

@@ -29,6 +29,10 @@ TripletsFile = Annotated[
         kind=Kind.PATH,
     ),
 ]
+PlacementsFile = Annotated[
+    str | None,
+    option("Table of rows that somebody sorted onto piles: a row name, then the name of its pile.", kind=Kind.PATH),
+]
 Words = Annotated[
     dict[str, list[str] | str],
     option(
@@ -63,6 +67,7 @@ class Relations(InParts, frozen=True):
     pairs: PairsFile = None
     words: Words = {}
     triplets: TripletsFile = None
+    placements: PlacementsFile = None
     corrections: Corrections = None
     eps: Annotated[
         Annotated[float, at_least(0)] | Literal["auto"],
@@ -97,6 +102,7 @@ class Peer(Options, frozen=True):
     pairs: PairsFile = None
     words: Words = {}
     triplets: TripletsFile = None
+    placements: PlacementsFile = None
     corrections: Corrections = None
     scale: Scale = "standard"
 

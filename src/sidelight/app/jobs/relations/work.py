@@ -38,6 +38,7 @@ from sidelight.estimators.relations.noise import SHARED
 from sidelight.estimators.relations.rows import RowClustering
 from sidelight.estimators.relations.trust import FEWEST
 from sidelight.files.answers import names_in, read_answers
+from sidelight.files.placements import placed_names, read_placements
 from sidelight.peers import (
     ConstrainedGaussianMixture,
     ConstraintPropagation,
@@ -87,6 +88,8 @@ def _answered(config: RunConfig) -> Iterator[str]:
     for path, kind in ((options.pairs, Pairs), (options.corrections, Pairs), (options.triplets, Triplets)):
         if path is not None:
             yield from names_in(Path(path), kind)
+    if options.placements is not None:
+        yield from placed_names(Path(options.placements))
 
 
 def _with_answers(data: Dataset, config: RunConfig) -> RelationsResult:
@@ -99,6 +102,9 @@ def _with_answers(data: Dataset, config: RunConfig) -> RelationsResult:
     with collect_notes() as left_out:
         pairs = None if options.pairs is None else _read(options.pairs, Pairs, data, options.words)
         triplets = None if options.triplets is None else _read(options.triplets, Triplets, data)
+        if options.placements is not None:
+            sorted_out = _read_placements(options.placements, data)
+            pairs = sorted_out if pairs is None else pairs + sorted_out
         if options.corrections is not None:
             right = _read(options.corrections, Pairs, data)
             pairs = right if pairs is None else pairs + right
@@ -128,6 +134,14 @@ def _named_as_in_answers(data: Dataset, config: RunConfig) -> tuple[Dataset, lis
         return data, []
     told = Note(f"The answers call the rows by {column!r}.", ["Say otherwise with ", Setting("id"), "."])
     return read_rows(config.source, structs.replace(config.roles, id=column)), [told]
+
+
+def _read_placements(path: str, data: Dataset) -> Pairs:
+    """Read piles of the rows of a table."""
+    try:
+        return read_placements(path, data.row_names.tolist())
+    except UnknownName as error:
+        raise with_column(error, placed_names(Path(path)), data) from error
 
 
 def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any = None) -> RelationsResult:
@@ -293,7 +307,7 @@ def make_estimator(options: Relations | Peer | Cluster, seed: int | None, *, alo
     if isinstance(options, Cluster) or (alone and isinstance(options, Relations)):
         way = options.method if isinstance(options, Cluster) else "best"
         return RowClustering(int(options.n_clusters), method=way, random_state=seed)
-    settings = options.without("method", "scale", "pairs", "words", "triplets", "corrections", *ENGINE)
+    settings = options.without("method", "scale", "pairs", "words", "triplets", "placements", "corrections", *ENGINE)
     if isinstance(options, Relations):
         return DiscriminativeClustering(random_state=seed, **settings)
     if options.method in METRICS:
