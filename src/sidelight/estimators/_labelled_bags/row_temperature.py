@@ -208,7 +208,7 @@ class Calibration:
             plain = find_temperature(rows, chance, FORGOTTEN[0])[2]
             gains = np.bincount(rows.bag, weights=each - plain)
             is_clear = gains.sum() > CLEAR * np.sqrt(np.square(gains - gains.mean()).sum())
-            share = found = share if is_clear else 0.0
+            found = share if is_clear else 0.0  # what is not clear is not reported; the temperature goes with it still
         in_fit = temperature
         if Q_in_fit is not None and len(Q_in_fit):
             in_fit = matching_temperature(Q_in_fit, float(temper(rows.Q, temperature).max(axis=1).mean()))
