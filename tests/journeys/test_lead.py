@@ -56,6 +56,11 @@ def test_one_command_says_who_is_how_often_wrong(folder, sidelight):
     inside = [float(line["from"]) <= RATES[name] <= float(line["to"]) for name, line in people.items()]
     assert sum(inside) >= 4, people
     assert all(abs(float(line["wrong"]) - RATES[name]) < 0.08 for name, line in people.items()), people
+    kinds = np.loadtxt(folder / "truth.txt", dtype=int)
+    with (folder / "run" / "broken_answers.csv").open() as file:
+        doubted = [(line["rows"].split(", "), line["answer"]) for line in csv.DictReader(file)][:40]
+    wrong = [(kinds[int(a[1:])] == kinds[int(b[1:])]) != (said == "same") for (a, b), said in doubted]
+    assert np.mean(wrong) > 0.9  # the answers that are doubted most are wrong
     assert "Who answered" in (folder / "run" / "report.html").read_text(encoding="utf-8")
 
 

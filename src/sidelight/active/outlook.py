@@ -70,9 +70,7 @@ class PartitionHistory:
                 "look at the most doubtful rows before you stop."
             )
         elif enough:
-            sentence = (
-                "The clusters hardly changed over the last 30 questions: you may stop, and look through them."
-            )
+            sentence = "The clusters hardly changed over the last 30 questions: you may stop, and look through them."
         elif not self.changes:
             told = f"{n_answers or 'No'} question{' was' if n_answers < 2 else 's were'} answered"
             sentence = f"{told}; from 40 answers on, this line says whether to go on."

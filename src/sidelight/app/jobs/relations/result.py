@@ -165,5 +165,5 @@ def _broken(found: RelationsResult) -> Section | None:
     if "broken_answers" not in found.tables:
         return None
     told = "Look at these first: either the answer is wrong, or the features cannot tell the rows apart."
-    caption = "Answers that the clusters break: the rows, what was said, and the clusters they are in."
+    caption = "Answers that the clusters break, the likeliest wrong first: the rows, what was said, and their clusters."
     return Section("Answers that do not fit", [told], [table_of(found, "broken_answers", caption)])

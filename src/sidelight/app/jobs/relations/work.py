@@ -246,7 +246,7 @@ def result_of(
         assignments=columns_of(data, own),
         tables={
             "clusters": clusters,
-            **_broken_table(data, fitted, pairs, triplets),
+            **_broken_table(data, fitted, P, pairs, triplets),
             **_people_table(fitted, pairs, triplets),
             **_ways_table(fitted),
         },
@@ -334,20 +334,33 @@ def _by_means(Z: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     return P
 
 
-def _broken_table(data: Dataset, fitted: Any, pairs: Any, triplets: Any) -> dict[str, Columns]:
-    """List the answers that the clusters break, the rows by their names."""
+def _broken_table(data: Dataset, fitted: Any, P: np.ndarray, pairs: Any, triplets: Any) -> dict[str, Columns]:
+    """List the answers that the clusters break, the rows by their names; those that are likeliest wrong first."""
     names = data.row_names
-    broken: list[tuple[str, str, str, str]] = []
+    broken: list[tuple[float, tuple[str, str, str, str]]] = []
     for answers, kind in ((pairs, "pairs"), (triplets, "triplets")):
         for number in fitted.violated_[kind].tolist() if answers is not None else []:
             answer = answers.answers[number]
             rows = ", ".join(str(names[row]) for row in answer.rows)
             found = ", ".join(str(fitted.labels_[row]) for row in answer.rows)
-            broken.append((rows, answer.answer, found, str(answer.annotator or "")))
+            line = (rows, answer.answer, found, str(answer.annotator or ""))
+            broken.append((_chance(P[list(answer.rows)], answer.answer), line))
     if not broken:
         return {}
+    broken.sort(key=lambda one: one[0])
     titles = ("rows", "answer", "clusters", "annotator")
-    return {"broken_answers": {title: list(column) for title, column in zip(titles, zip(*broken))}}
+    return {
+        "broken_answers": {title: list(column) for title, column in zip(titles, zip(*(line for _, line in broken)))}
+    }
+
+
+def _chance(P: np.ndarray, answer: str) -> float:
+    """Return how likely an answer is right, by the probabilities of its two or three rows."""
+    if len(P) == 2:
+        same = float(P[0] @ P[1])
+        return same if answer == "same" else 1.0 - same
+    odd = [float(((P[[k for k in range(3) if k != one]]).prod(axis=0) * (1.0 - P[one])).sum()) for one in range(3)]
+    return 1.0 - sum(odd) if answer == "none" else odd["abc".index(answer)]
 
 
 def _people_table(fitted: Any, *given: Any) -> dict[str, Columns]:
