@@ -374,3 +374,12 @@ def test_other_beliefs_take_no_piles():
 def test_events_that_make_no_sense_are_refused(event):
     with pytest.raises(InvalidData, match="makes no sense"):
         begun().replay([event])
+
+
+def test_probabilities_that_were_read_on_the_way_are_worked_out_anew():
+    read, unread = begun(), begun()
+    for _ in range(3):
+        for session in (read, unread):
+            sorted_by(session, 1)
+        read.predict_proba()
+    assert read.predict_proba().tolist() == unread.predict_proba().tolist()

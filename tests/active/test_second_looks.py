@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
 import sidelight as sl
-from sidelight.active.people import SLOPES, SecondLooks
+from sidelight.active.people import SLOPES, SecondLooks, doubt_of_untested
 from sidelight.active.row_belief import RowBelief
 from sidelight.active.told import Conversation, GivenAnswer
 
@@ -154,3 +154,27 @@ def test_two_who_differ_in_a_test_have_a_third_to_decide():
     looks.note_again((1, 2), "different", given)
     looks.note_again((1, 2), "different", given)
     assert looks.rows == [(1, 2)]
+
+
+def test_a_team_is_less_sure_until_its_people_were_tested():
+    said = Conversation(50)
+    assert doubt_of_untested(said) == 0.0
+    said.add([GivenAnswer((k, k + 1), "same", "ann") for k in range(6)], None)
+    assert doubt_of_untested(said) == 0.0  # one person, whom nobody can test
+    said.add([GivenAnswer((k, k + 1), "same", "bob") for k in range(20, 22)], None)
+    assert doubt_of_untested(said) == pytest.approx(0.1)
+    said.add([GivenAnswer((k, k + 1), "same", "bob") for k in range(2)], None)
+    assert doubt_of_untested(said) == pytest.approx(0.1 * 0.6**2 / (0.1 * 0.6**2 + 0.9))
+    said.add([GivenAnswer((2, 3), "different", "bob")], None)  # both are weighed by now
+    assert doubt_of_untested(said) == 0.0
+
+
+def test_untested_people_lower_the_probabilities_of_rows():
+    X, y = load_iris(return_X_y=True)
+    alone, several = (sl.ActiveSession(X, 3, random_state=0) for _ in range(2))
+    for number in range(6):
+        question = alone.ask()
+        for session, person in ((alone, None), (several, "ab"[number % 2])):
+            session.tell(question, sl.Oracle(y)(question), person=person)
+    P, Q = alone.predict_proba(), several.predict_proba()
+    assert pytest.approx(0.9 * P + 0.1 / P.shape[1]) == Q

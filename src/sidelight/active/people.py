@@ -35,7 +35,8 @@ SPREAD = 0.5  # standard deviation of the slope around 1 before anything was for
 SUREST = 1e-3  # no answer is foretold with more certainty
 ENOUGH = 3  # answers to one question, at most
 
-EVERY, TESTS, FEW_TESTS = 8, 6, 3
+EVERY, TESTS, FEW_TESTS = 8, 6, 3  # questions between tests of a team, tests of each, and those before fewer do
+CARELESS, DIFFERS = 0.1, 0.4  # share of people who are careless, and how often they differ in a test
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,35 +206,83 @@ class SecondLooks:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """Questions about two rows that a team answered: ``given`` has the answers to each that say something."""
+
+    given: dict[tuple[int, ...], list[Any]]
+
+    @classmethod
+    def of(cls, said: Any) -> Tests:
+        """Take the answers of named people."""
+        return cls(
+            {
+                answers[0].rows: [one for one in answers if one.person is not None and one.answer != "unsure"]
+                for answers in said.by_question
+                if len(answers[0].rows) == 2
+            }
+        )
+
+    @property
+    def answers(self) -> Counter[Hashable]:
+        """How many answers each person gave."""
+        return Counter(one.person for answers in self.given.values() for one in answers)
+
+    @property
+    def twice(self) -> list[list[Any]]:
+        """The questions that several answered."""
+        return [answers for answers in self.given.values() if len(answers) > 1]
+
+    @property
+    def counts(self) -> Counter[Hashable]:
+        """How often each person answered such a question."""
+        return Counter(one.person for answers in self.twice for one in answers)
+
+    @property
+    def differed(self) -> set[Hashable]:
+        """Who answered one otherwise than somebody else."""
+        return {one.person for answers in self.twice for one in answers if len({other.answer for other in answers}) > 1}
+
+
 def test_due(person: Hashable, said: Any, being_asked: Collection[frozenset[int]], seed: int) -> tuple[int, ...] | None:
     """Return an answered question to ask again of ``person``, where it is time to test a team.
 
     Every eighth question is one until everybody was tested six times by questions that two people answered; every
     sixteenth, once all were tested thrice and nobody differed. Somebody careless who comes first is otherwise believed.
     """
-    by_question = {
-        given[0].rows: [one for one in given if one.person is not None and one.answer != "unsure"]
-        for given in said.by_question
-        if len(given[0].rows) == 2
-    }
-    people = {one.person for given in by_question.values() for one in given} | {person}
-    pairs = [given for given in by_question.values() if len(given) > 1]
-    tests = Counter(one.person for given in pairs for one in given)
-    least = min(tests[one] for one in people)
-    is_agreed = least >= FEW_TESTS and all(given[0].answer == one.answer for given in pairs for one in given)
-    every = (2 if is_agreed else 1) * EVERY
-    if len(people) < 2 or least >= TESTS or len(said.told) % every != every - 1:
+    n_told = len(said.told)
+    if n_told % EVERY != EVERY - 1:
+        return None
+    tests = Tests.of(said)
+    people, counts = {*tests.answers, person}, tests.counts
+    least = min(counts[one] for one in people)
+    is_seldom = least >= FEW_TESTS and not tests.differed
+    if len(people) < 2 or least >= TESTS or (is_seldom and n_told % (2 * EVERY) != 2 * EVERY - 1):
         return None
     open_ones = [
-        (tests[given[0].person], rows)
-        for rows, given in by_question.items()
+        (counts[given[0].person], rows)
+        for rows, given in tests.given.items()
         if len(given) == 1
         and frozenset(rows) not in being_asked
         and said.may_answer(rows, person)
-        and min(tests[given[0].person], tests[person]) < TESTS
+        and min(counts[given[0].person], counts[person]) < TESTS
     ]
     fewest = [rows for count, rows in open_ones if count == min(open_ones)[0]]
-    return fewest[int(np.random.default_rng([seed, 6, len(said.told)]).integers(len(fewest)))] if fewest else None
+    return fewest[int(np.random.default_rng([seed, 6, n_told]).integers(len(fewest)))] if fewest else None
+
+
+def doubt_of_untested(said: Any) -> float:
+    """Return the share of a team's answers that may come from somebody careless whom no test has shown yet.
+
+    ``CARELESS`` of all people are, and differ in a test with a probability of ``DIFFERS``. Who differed is weighed.
+    """
+    tests = Tests.of(said)
+    answers, counts, differed = tests.answers, tests.counts, tests.differed
+    if len(answers) < 2:
+        return 0.0
+    agreed = {one: CARELESS * (1.0 - DIFFERS) ** counts[one] for one in answers if one not in differed}
+    careless = sum(answers[one] * likely / (likely + 1.0 - CARELESS) for one, likely in agreed.items())
+    return float(careless / answers.total())
 
 
 def _is_open(given: Sequence[Any]) -> bool:

@@ -26,7 +26,15 @@ from sidelight._core.params import (
 from sidelight._core.process import one_thread
 from sidelight.active.belief import Belief, as_belief, name_of
 from sidelight.active.outlook import Outlook, PartitionHistory
-from sidelight.active.people import PersonSoFar, Rates, SecondLooks, is_tested, report_people, test_due
+from sidelight.active.people import (
+    PersonSoFar,
+    Rates,
+    SecondLooks,
+    doubt_of_untested,
+    is_tested,
+    report_people,
+    test_due,
+)
 from sidelight.active.questions import UNSURE, Question, better_triplet, busy_questions, checked_answers, rows_of
 from sidelight.active.rivals.cobras import CobrasBelief
 from sidelight.active.row_belief import RowBelief
@@ -513,9 +521,11 @@ class ActiveSession(Sorting):
     def predict_proba(self, X: Any = None) -> np.ndarray:
         """Return the probability of each cluster met so far, for the rows of the session or for new ones.
 
-        They are as sure as rows asked about are right when all others judge them; see ``sureness``.
+        They are as sure as rows asked about are right when all others judge them; see ``sureness``. In a team those
+        whom nobody tested may be careless, and what they said nothing.
         """
-        return np.asarray(self.sureness().tempered(self._posterior(X)))
+        P, doubt = np.asarray(self.sureness().tempered(self._posterior(X))), doubt_of_untested(self._said)
+        return P if doubt == 0.0 else (1.0 - doubt) * P + doubt / P.shape[1]
 
     def sureness(self) -> Sureness:
         """Say how sure rows may be: how right those asked about are, judged by all others."""

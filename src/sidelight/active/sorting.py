@@ -52,6 +52,7 @@ class Sorting:
     _known: Any
     _labels: Any
     _rates_known: Any
+    _sureness: Any
     _pending: list[Question]
     _held: list[Question]
     _is_due: bool
@@ -209,7 +210,7 @@ class Sorting:
         self._belief.take(act, np.random.default_rng([self.seed_, 5, n_before]))
         self._said.add_act(act)
         self._known = type(self._known)(self._said, self._belief)
-        self._screen = self._labels = self._rates_known = None
+        self._screen = self._labels = self._rates_known = self._sureness = None
         self._pending, self._held = [], []
         placed = sum(map(len, self._belief.piles.votes.values()))
         every = PartitionHistory.EVERY

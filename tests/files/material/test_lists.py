@@ -43,8 +43,10 @@ def test_a_folder_is_about_the_kind_that_outweighs_the_others(tmp_path):
     assert Listing(tmp_path, {"tables": ("a.csv",)}, 3).kind() is None
     ten = tuple(f"{i}.wav" for i in range(10))
     assert Listing(tmp_path, {"sounds": ten, "texts": ("a.txt",)}, 0).kind() == "sounds"
-    with pytest.raises(InvalidData, match="one kind of rows"):
-        Listing(tmp_path, {"sounds": ten, "texts": ("a.txt", "b.txt")}, 0).kind()
+    assert Listing(tmp_path, {"sounds": ten[:3], "texts": ("notes.txt",)}, 0).kind() == "sounds"
+    for sounds, texts in ((ten, ("a.txt", "b.txt")), (ten[:1], ("a.txt",))):
+        with pytest.raises(InvalidData, match="one kind of rows"):
+            Listing(tmp_path, {"sounds": sounds, "texts": texts}, 0).kind()
     assert Listing(tmp_path, {}, 0).in_words() == "nothing"
 
 

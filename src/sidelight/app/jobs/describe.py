@@ -24,7 +24,7 @@ from sidelight.app.jobs.large import count, first_rows
 from sidelight.app.jobs.roles import Roles
 from sidelight.data.dataset import Dataset
 from sidelight.data.inseparable import inseparable_labels
-from sidelight.errors import SidelightError
+from sidelight.errors import InvalidData, SidelightError
 from sidelight.files.answer_tables import name_their_rows
 from sidelight.files.answers import are_pairs, find_answers, kind_of_answers, possible_answers
 from sidelight.files.material.listing import Listing
@@ -172,6 +172,8 @@ def describe_folder(path: Path) -> Description | None:
     known = [name for names in listing.files.values() for name in names]
     if (not tables and len(material) == 1) or (not known and listing.other):
         return None
+    with suppress(InvalidData):  # two kinds, and neither is a by-catch: both are offered
+        material = [listing.kind() or kind for kind in material[:1]]
     where = shlex.quote(str(path))
     named = lists_inside(path, material[0], listing) if len(material) == 1 else []
     next_: list[tuple[str, Sentence]] = [*named]

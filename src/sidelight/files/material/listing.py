@@ -91,7 +91,7 @@ class Listing:
         (first, n_first), (second, n_second) = counts.most_common(2)
         if not n_first:
             return None
-        if n_second > _MIXED * n_first:
+        if n_second > max(n_first > 2, _MIXED * n_first):  # one stray file makes no mixture
             raise InvalidData(
                 f"{self.folder} holds {self.in_words()}, and a table has one kind of rows.",
                 do=["Say which with ", Setting("kind", first), " or ", Setting("kind", second), ", or name a folder."],
