@@ -249,3 +249,11 @@ def test_a_column_of_people_is_one_of_annotators_unless_it_names_rows() -> None:
     assert sl.Pairs.from_table(rows, n_rows=3).annotator_names == ()
     chosen = sl.Pairs.from_table(frame.rename({"answer": "rater"}), n_rows=3, answer="rater")
     assert chosen.annotator_names == ("anna", "ben")
+
+
+@pytest.mark.parametrize("clusters", ["none", 3, [0, 1], [[0], [1], [0]]], ids=str)
+def test_clusters_of_other_rows_are_refused(clusters):
+    pairs = sl.Pairs.from_table([(0, 1, "same")], n_rows=3)
+    assert pairs.broken_by([0, 1, 0]).tolist() == [0]
+    with pytest.raises(InvalidData, match="broken_by"):
+        pairs.broken_by(clusters)

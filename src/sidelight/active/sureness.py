@@ -14,7 +14,7 @@ from sidelight.estimators._labelled_bags.row_temperature import temper
 
 Floats = npt.NDArray[np.floating]
 
-FEWEST = 20  # rows that answers give a cluster, below which nothing is tempered
+FEWEST, FEWEST_EACH = 20, 3  # rows that answers give a cluster, and for each cluster, below which nothing is said
 TEMPERATURES = np.geomspace(1.0, 10.0, 31)
 LEAST = 1e-12
 
@@ -41,7 +41,7 @@ class Sureness:
     @classmethod
     def of(cls, P: Floats, labels: npt.NDArray[np.intp]) -> Sureness:
         """Find the temperature, with log T ~ N(0, 1)."""
-        if len(labels) < FEWEST:
+        if len(labels) < max(FEWEST, FEWEST_EACH * P.shape[1]):
             return cls()
         every = np.arange(len(labels))
 

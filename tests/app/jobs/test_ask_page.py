@@ -43,7 +43,8 @@ def test_the_page_says_what_was_found_and_how_it_went(told):
     said = " ".join(map(str, page.told))
     assert "After 14 answers 40 rows lie in 2 clusters" in said
     assert "break 1 answer" in said
-    assert "too few rows have answers to say how right that is" in said
+    assert "too few rows have answers to tell how right that is" in said
+    assert "above 90%" not in said
     titles = [section.title for section in page.sections]
     assert titles[0] == "How it went"
     assert "The questions" in titles

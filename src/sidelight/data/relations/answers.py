@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sidelight._core.params import check_number
 from sidelight.data.frozen import Frozen
-from sidelight.data.names import Names, as_row_index, check_distinct, encode, is_one_row, look_up
+from sidelight.data.names import Names, as_array, as_row_index, check_distinct, encode, is_one_row, look_up
 from sidelight.data.relations import reading
 from sidelight.data.relations.facts import Contradiction, question_codes
 from sidelight.data.relations.labeller import Labeller, draw_questions
@@ -257,7 +257,13 @@ class Answers(Frozen, ABC):
 
     def broken_by(self, clusters: Any) -> Ints:
         """Return the numbers of the answers that clusters of the rows break, those of weight 0 aside."""
-        truth = type(self)._truth(np.asarray(clusters)[self.rows])
+        labels = as_array(clusters, f"{type(self).__name__}.broken_by")
+        if labels.shape != (self.n_rows,):
+            raise InvalidData(
+                f"{type(self).__name__}.broken_by: expected the cluster of each of the {self.n_rows} rows. "
+                f"Got shape {labels.shape}."
+            )
+        truth = type(self)._truth(labels[self.rows])
         return np.flatnonzero((truth != self.codes) & (self.weights > 0))
 
     def __add__(self, other: object) -> Self:

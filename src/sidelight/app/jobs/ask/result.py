@@ -93,7 +93,7 @@ def _how_sure(found: AskResult) -> list[Sentence]:
     """Say how many rows are sure, and how right rows with answers are where all others are sure of them."""
     said = f"{percent(found.share_sure)} of the rows have a probability above 90% for their cluster"
     if not found.n_judged:
-        return [f"{said}, by the fit's own opinion: too few rows have answers to say how right that is."]
+        return ["How sure rows are of their clusters is not said: too few rows have answers to tell how right that is."]
     others = f"Of {counted(found.n_judged, 'row')} with answers, all others call"
     if not found.n_said:
         return [f"{said}.", f"{others} none more than 90% sure of its cluster: questions were about doubtful rows."]
