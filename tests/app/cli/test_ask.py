@@ -139,6 +139,7 @@ def test_rows_are_sorted_by_numbers(table, tmp_path):
     assert events[0]["piles"] == [0, None, 1, 1, 0, 0, 2, None, 0, 0]
     assert events[0]["names"] == {"1": "red"}
     assert (out / "piles.csv").read_text().startswith("row,pile\n")
+    assert "Give piles.csv to sidelight relations" in (out / "report.html").read_text()
     second = ask(table, out, "\n".join(["", *["1"] * 9, "b"]), "--by", "piles")
     assert second.exit_code == 0, second.output
     assert "1 answer is there already" in second.stdout

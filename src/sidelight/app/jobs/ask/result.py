@@ -35,6 +35,7 @@ class AskResult(Result):
     """Clusters by the answers of a person, and whether it pays to go on."""
 
     n_answers: int
+    n_piles: int
     n_unsure: int
     n_broken: int
     eps: float
@@ -78,7 +79,8 @@ class AskResult(Result):
             next=present(
                 self.outlook,
                 "Look at the answers that the clusters break: they may be slips." if self.n_broken else None,
-                "Give pairs.csv to sidelight relations to cluster further tables with these answers.",
+                f"Give {'piles.csv' if self.n_piles else 'pairs.csv'} to sidelight relations to cluster further tables "
+                "with these answers.",
             ),
             terms=present(
                 "cluster", "probability", "stands out by", "standard deviation",

@@ -202,6 +202,7 @@ def result_of(data: Dataset, session: ActiveSession, progress: Progress) -> AskR
         enough=outlook.enough,
         outlook=outlook.sentence,
         progress=progress,
+        n_piles=len(session.piles),
         map=Map(cluster_map(standard(X, data), labels), labels, names, data.row_names, sure=sure),
         gallery=gallery_of(data, labels, sure, [f"cluster {name}" for name in names]),
     )
