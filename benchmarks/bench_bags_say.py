@@ -207,6 +207,7 @@ def word(name: str, way: str, seed: int) -> float:
             told[b] |= {str(k): "maybe" for k in generator.permutation(wrong)[: round(len(there) * 3 / 7)]}
         else:
             told[b] = dict.fromkeys(sorted(there), "present")
+    told = {b: some for b, some in told.items() if some}  # of the others nobody said anything
     with ignore_warnings():
         model = sl.CoverageClustering(random_state=seed).fit(X, bags=sl.Bags(ids, labels=told))
     return float(np.mean(model.predict_labels(new) == truth))
