@@ -53,7 +53,7 @@ def test_doubtful_rows_are_named_by_key_with_their_bag_beside_them(visit, local)
     page.locator("#question > .pair > figure img").click()
     page.locator("dialog.zoomed img").wait_for()  # the larger copy is loaded first
     page.keyboard.press("Escape")
-    page.locator("dialog.zoomed").wait_for(state="detached")  # keys go to it while it is there
+    page.locator("dialog.zoomed").wait_for(state="hidden")  # keys go to it while it is open
     page.keyboard.press("z")
     until(page, lambda: page.locator("#saving").inner_text().startswith("Taken back"))
     assert len(local.project.answers()) == before - 1
