@@ -175,6 +175,8 @@ def test_folders_of_folders_are_labels(photos, tmp_path):
 def test_a_mixed_folder_is_asked_about(photos, sounds, tmp_path):
     folder = copy_of(photos, tmp_path, 3)
     shutil.copy(sounds / "recording01.wav", folder)
+    assert len(set(sl.from_folder(folder).kept["file"])) == 3  # one stray file makes no mixture
+    shutil.copy(sounds / "recording01.wav", folder / "recording02.wav")
     with pytest.raises(InvalidData, match="one kind of rows"):
         sl.from_folder(folder)
     assert len(set(sl.from_folder(folder, kind="pictures").kept["file"])) == 3
