@@ -94,7 +94,7 @@ class RoughFits:
             options = replace(options, wrong=max(options.wrong, SLIP), forgotten=max(options.forgotten, SLIP))
         problem = Problem.of(options, train, layout, self.penalty)
         climb = partial(problem.climb, max_iter=STEPS, stage=stage, tol=TOL)
-        theta, bags = best(list(map(climb, problem.first_starts()))).parameters, test.bags
+        theta, bags = best(list(map(climb, problem.first_starts(STEPS)))).parameters, test.bags
         Q, values = Problem.of(options, test, layout, self.penalty).posteriors(theta)
         to_labels = layout.to_labels()
         P = np.exp(problem.model.log_posterior(theta, test.X)) @ to_labels

@@ -23,7 +23,7 @@ from sidelight.estimators._labelled_bags.supervision import Layout, plan_bags
 from sidelight.estimators._linear_rule import RuleFit
 
 SPREAD = 0.1  # standard deviation of random scores: far from 0 to break ties, near enough to favour no cluster
-_STEPS = 100  # of a climb that only leads to the next one
+_STEPS = 60  # of a climb that only leads to the next one
 _ASIDE = 12  # starts beside a saddle: half of them may run to where classes have changed places
 _SHARES = (0.0, 0.1, 0.3)  # of the information between rows and clusters, before all of it: counts come first
 _SADDLE = 1e-6  # of the gradient beside zero: below this the gradient at zero is rounding
@@ -144,21 +144,21 @@ class Problem:
             Q[self.order] = arranged
         return Q, values
 
-    def first_starts(self) -> list[np.ndarray]:
+    def first_starts(self, steps: int = _STEPS) -> list[np.ndarray]:
         """Return where a fit without symmetries begins: at zero, or at several random places where zero is a saddle.
 
         At W = 0 all rows of a bag share one posterior, so the gradient of W adds up the rows of each bag. Where rows
         were centred within their bags it is zero whatever the lists say, and W would never move.
 
         Where long bags count their rows, even and sharp clusters fit the counts in many ways. What counts alone say
-        comes first there, and the information between rows and clusters little by little.
+        comes first there, and the information between rows and clusters little by little, ``steps`` at a time.
         """
         zero = np.zeros(self.model.n_parameters)
         if self.lists.plan.demands is not None and self.others and self.lists.plan.demands.is_counted.any():
             theta = zero
             for share in _SHARES:
                 weaker = replace(self, others=tuple((share * weight, term) for weight, term in self.others if share))
-                theta = weaker.climb(theta, _STEPS, "counts first", 1e-5).parameters
+                theta = weaker.climb(theta, steps, "counts first", 1e-4).parameters
             return [theta]
         generator = np.random.default_rng(0)
         first = random_start(self.model, self.fit.X, generator)

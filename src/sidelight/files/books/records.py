@@ -98,7 +98,7 @@ def _line(decoder: Any, line: bytes) -> Any:
     for decode in (decoder.decode, json.loads):
         try:
             return decode(line)
-        except (ValueError, RecursionError):  # msgspec's and UnicodeDecodeError are ValueErrors
+        except (ValueError, msgspec.DecodeError, RecursionError):  # msgspec's is no ValueError in its older versions
             continue
     return None
 
