@@ -18,6 +18,7 @@ from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, InvalidParameter, WrongKind
 from sidelight.files.roles.labels import EMPTY_SET
 from sidelight.files.source import as_path
+from sidelight.words import counted
 
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".npz")
 _WIDEST = 1 << 28  # cells of a sparse matrix that are written one by one
@@ -48,7 +49,14 @@ def write(data: Dataset, path: Any, *, called: Mapping[str, str] = MappingProxyT
         else:
             _write_csv(data, handle, called, packed=ending == ".csv.gz")
     size = out.stat().st_size
-    return (f"Wrote {data.n_rows} rows x {data.n_features} features to {out} ({size:,} bytes).",)
+    told = [f"Wrote {data.n_rows} rows x {data.n_features} features to {out} ({size:,} bytes)."]
+    n_said = 0 if data.bags is None else len(data.bags.said)
+    if n_said:
+        told.append(
+            f"What {counted(n_said, 'bag')} said beyond a list (numbers of rows, maybe, absent) is not in this file: "
+            "only the labels that are surely there are."
+        )
+    return tuple(told)
 
 
 def ending_of(out: Path) -> str:
