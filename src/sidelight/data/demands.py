@@ -29,7 +29,15 @@ Range = tuple[float, float]
 PRESENT: Range = (1.0, np.inf)
 WORDS: dict[str, Range] = {"present": PRESENT, "maybe": (0.0, np.inf), "absent": (0.0, 0.0)}
 ADDS_UP = 0.02  # how far the shares of a bag may be from 1 in sum: two digits after the point, of a dozen kinds
+_ROUNDING, _DIGITS = 1e-6, 9  # sums of shares that are 1 but for rounding, and digits of rows that are kept
 ERRORS = 2.0  # standard errors on either side of a share that rests on fewer rows than there are
+
+
+class Expected(NamedTuple):
+    """Numbers of rows that need not be whole, as a share comes to."""
+
+    least: float
+    most: float
 
 
 class Demands(Frozen):
@@ -218,6 +226,7 @@ def read(
     outside = used - set(known)
     if outside:
         raise InvalidData(f"Bags: the label {min(outside, key=str)!r} is not among the classes.")
+    _check_nodes(said, under, set(known))
     _check_rows(said, under, code_of, sizes)
     lists: dict[Hashable, set[Hashable] | None] = {}
     unsure: set[Hashable] = set()
@@ -234,7 +243,7 @@ def _demands(
     classes: Names,
     under: Mapping[str, frozenset[str]],
 ) -> Demands:
-    nodes = tuple(name for name in under if any(name in ranges for ranges in said.values()))
+    nodes = tuple(sorted(name for name in under if any(name in ranges for ranges in said.values())))
     place = {name: e for e, name in enumerate((*classes, *nodes))}
     member = np.zeros((len(place), len(classes)), dtype=bool)
     member[: len(classes)] = np.eye(len(classes), dtype=bool)
@@ -272,6 +281,8 @@ def _ranges(bag: Hashable, members: Any) -> dict[Hashable, Range]:
 
 def _range(bag: Hashable, name: Hashable, known: Any) -> Range:
     """Read a count, a range, "maybe", "absent", "present", or nothing known."""
+    if isinstance(known, Expected):
+        return float(known.least), float(known.most)
     if isinstance(known, (bool, np.bool_)):
         return PRESENT if known else WORDS["absent"]
     if isinstance(known, str):
@@ -335,10 +346,10 @@ def _of_shares(
             raise InvalidData(f"Bags share_rows: the shares of bag {bag!r} rest on {base!r} rows. Give more than 0.")
         found[bag] = {}
         for name, value in values.items():
-            share = value / total
+            share = value / total if abs(total / unit - 1.0) > _ROUNDING else value / unit
             error = ERRORS * np.sqrt(share * (1.0 - share) * max(1.0 / base - 1.0 / size, 0.0)) if base != size else 0.0
             low, high = max(share - error, 0.0) * size, min(share + error, 1.0) * size
-            found[bag][name] = (low, high)
+            found[bag][name] = (round(low, _DIGITS), round(high, _DIGITS))  # so that shares written are shares read
     return found
 
 
@@ -375,6 +386,28 @@ def _check_rows(
                 f"Bags labels: bag {bag!r} says {what}, but has only {size} rows. Give a range such as "
                 f"{{{worst!r}: (1, None)}} where the count is of something else than rows."
             )
+
+
+def _check_nodes(
+    said: Mapping[Hashable, Mapping[Hashable, Range]], under: Mapping[str, frozenset[str]], classes: set[Hashable]
+) -> None:
+    """Refuse kinds that no label is below, and bags whose labels are more than the kind above allows."""
+    for bag, ranges in said.items():
+        for name in ranges:
+            below = under.get(name) if isinstance(name, str) else None
+            if below is None:
+                continue
+            if not below & classes:
+                raise InvalidData(
+                    f"Bags labels: bag {bag!r} names {name!r}, but no label of the classes is below it in the tree."
+                )
+            inside = {leaf: ranges[leaf][0] for leaf in sorted(below) if leaf in ranges}
+            if sum(inside.values()) > ranges[name][1]:
+                worst = max(inside, key=lambda leaf: inside[leaf])
+                raise InvalidData(
+                    f"Bags labels: bag {bag!r} says at most {ranges[name][1]:g} of {name!r}, but at least "
+                    f"{sum(inside.values()):g} of what is below it, such as {worst!r}. A kind counts all that is below."
+                )
 
 
 # ---- trees

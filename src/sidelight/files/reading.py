@@ -74,6 +74,7 @@ def read(
     label_separator: str | None = None,
     same: Mapping[str, str] | None = None,
     label_level: str | None = None,
+    label_numbers: str | None = None,
     bag_label: str | bool | None = None,
     truth: str | bool | None = None,
     text: str | Sequence[str] | bool | None = None,
@@ -129,6 +130,9 @@ def read(
     label_level : {"row", "bag"}, optional
         Whether labels in a table with bags speak of the row or of its bag; by default of the bag when all rows of every
         bag agree.
+    label_numbers : {"rows", "shares", "present"}, optional
+        What numbers beside the labels of bags say: how many rows of the bag, which share of them, or only that the
+        label is there. By default rows where they add up to the rows, shares where they add up to 1 or 100.
     bag_label : str or False, optional
         The column that holds the labels of the bag, where ``label`` speaks of the row.
     truth : str or False, optional
@@ -188,6 +192,7 @@ def read(
         label_separator=label_separator,
         same=same,
         label_level=label_level,
+        label_numbers=label_numbers,
         bag_label=bag_label,
         truth=truth,
         text=text,

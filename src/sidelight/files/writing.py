@@ -17,8 +17,9 @@ from sidelight._core.params import is_sparse
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, InvalidParameter, WrongKind
 from sidelight.files.roles.labels import EMPTY_SET
+from sidelight.files.roles.said import columns_of_bags, exact_cell
+from sidelight.files.roles.tables import as_written
 from sidelight.files.source import as_path
-from sidelight.words import counted
 
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".npz")
 _WIDEST = 1 << 28  # cells of a sparse matrix that are written one by one
@@ -35,7 +36,8 @@ def write(data: Dataset, path: Any, *, called: Mapping[str, str] = MappingProxyT
     path : str or path
         Ends with ``.csv``, ``.csv.gz``, ``.parquet`` or ``.npz``. The file appears whole or not at all.
     called : mapping of str to str, optional
-        What tables call ``id``, ``bag``, ``sequence``, ``label`` and ``bag_labels``: ``{"bag": "recording"}``.
+        What tables call ``id``, ``bag``, ``sequence``, ``label`` and ``bag_labels``: ``{"bag": "recording"}``;
+        ``label_`` is what stands before the names of labels that have columns.
     """
     if not isinstance(data, Dataset):
         raise WrongKind(f"sidelight.write writes a Dataset, such as sidelight.read returns. Got {type(data).__name__}.")
@@ -49,14 +51,7 @@ def write(data: Dataset, path: Any, *, called: Mapping[str, str] = MappingProxyT
         else:
             _write_csv(data, handle, called, packed=ending == ".csv.gz")
     size = out.stat().st_size
-    told = [f"Wrote {data.n_rows} rows x {data.n_features} features to {out} ({size:,} bytes)."]
-    n_said = 0 if data.bags is None else len(data.bags.said)
-    if n_said:
-        told.append(
-            f"What {counted(n_said, 'bag')} said beyond a list (numbers of rows, maybe, absent) is not in this file: "
-            "only the labels that are surely there are."
-        )
-    return tuple(told)
+    return (f"Wrote {data.n_rows} rows x {data.n_features} features to {out} ({size:,} bytes).",)
 
 
 def ending_of(out: Path) -> str:
@@ -112,8 +107,15 @@ def _side_columns(data: Dataset, called: Mapping[str, str]) -> dict[str, list[An
     if data.truth is not None:
         columns["truth"] = data.truth.tolist()
     if data.bags is not None and data.bags.is_labelled.any():
-        cells = _bag_cells(data)
-        columns["bag_labels"] = [cells[code] for code in data.bags.codes.tolist()]
+        numbers = columns_of_bags(data.bags) if data.y is None and data.Y is None else None
+        if numbers is None:
+            cells = _bag_cells(data)
+            columns["bag_labels"] = [cells[code] for code in data.bags.codes.tolist()]
+        else:
+            rows = as_written(numbers)[data.bags.codes]
+            prefix = called.get("label_", "label_")
+            for k, name in enumerate(data.bags.classes):
+                columns[f"{prefix}{name}"] = [None if v != v else v for v in rows[:, k].tolist()]
     if data.Y is not None:
         for k, name in enumerate(data.label_names):
             columns[f"label_{name}"] = [None if v < 0 else v for v in data.Y[:, k].tolist()]
@@ -122,8 +124,10 @@ def _side_columns(data: Dataset, called: Mapping[str, str]) -> dict[str, list[An
 
 
 def _bag_cells(data: Dataset) -> list[str]:
-    """Return the label set of each bag as one cell: ``{}`` is the empty set, nothing is an unlabelled bag."""
+    """Return what each bag says as one cell: ``{}`` is the empty set, nothing is an unlabelled bag."""
     assert data.bags is not None  # the caller looked
+    if data.bags.demands is not None:
+        return [exact_cell(data.bags, b) if known else "" for b, known in enumerate(data.bags.is_labelled.tolist())]
     names = [str(c) for c in data.bags.classes]
     mark = next((m for m in ("|", ";", "&", "@") if not any(m in name for name in names)), None)
     if mark is None:

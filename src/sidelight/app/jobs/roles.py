@@ -50,6 +50,10 @@ class Roles(Options, frozen=True):
     label_level: Annotated[
         Literal["row", "bag"] | None, column("Whether the labels speak of the row or of its bag.")
     ] = None
+    label_numbers: Annotated[
+        Literal["rows", "shares", "present"] | None,
+        column("What numbers beside the labels of bags say: rows of the bag, shares of them, or only 'there'."),
+    ] = None
     same: Annotated[
         dict[str, list[str] | str],
         column(

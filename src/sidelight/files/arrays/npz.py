@@ -30,6 +30,7 @@ from sidelight.files.roles.columns import Coded
 from sidelight.files.roles.labels import RowLabels, from_cells
 from sidelight.files.roles.looks import inspect_column
 from sidelight.files.roles.plan import SAID, RoleRequest
+from sidelight.files.roles.said import said_of_cells
 from sidelight.files.source import MAX_RATIO, MAX_UNPACKED, Source
 
 _HEADER = 1 << 16
@@ -239,7 +240,10 @@ def _bags(path: Path, ids: Any, label_sets: RowLabels | None, own: Any) -> Bags 
         return None
     names = _names(ids)
     if own is not None and own.dtype.kind in "US":
-        cells = [str(cell) for cell in _names(own).tolist()]
+        cells, rows = [str(cell) for cell in _names(own).tolist()], Bags(names.tolist())
+        exact = said_of_cells(Coded.of(cells), rows.codes, rows.n_bags) if len(cells) == len(names) else None
+        if exact is not None:
+            return exact.bags(names.tolist(), rows.names)
         label_sets = from_cells(Coded.of(cells), inspect_column("", cells[:1000]).separator)
     if label_sets is None:
         return Bags(names.tolist())

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from sidelight.files.roles.columns import Coded
 from sidelight.files.roles.looks import Facts, Look, stem
 from sidelight.files.roles.names import BAGS, IDS, LABELS, LATITUDES, LONGITUDES, PLACES, SHOWN
 from sidelight.files.roles.plan import ASKED, CLEAR, LIKELY, Plan, RoleRequest
 from sidelight.files.roles.rules import CLASS_SIZE, RULES, has_codes, where
+from sidelight.files.roles.said import amounts_of_bags, kind_of_amounts
 from sidelight.words import counted, some_of
 
 TAKEN, POSSIBLE, LEAD = 3.5, 2.5, 1.0  # points from which on a label is taken, asked about; what it must be ahead
 _NAMED = 2.5  # points of a name
+_ZEROS = 0.1  # share of zeros from which on whole numbers look like sightings: most kinds are not in most places
+_AT_ENDS = 6  # columns that may stand at the ends of a run and be something else: an altitude, a number of observers
 _FEWEST_LISTS = 3  # different ones: fewer are determined by many a column
 _PREFIX = re.compile(r"(labels?|class|classe|klasse|clase|tag|target|y|art|label)[_:.\- ].+", re.IGNORECASE)
 _BOUND = re.compile(r"[<>~=≤≥]*\s*[\d.,]+")  # a measurement below what can be measured
@@ -36,7 +43,11 @@ class Candidate:
 def decide(plan: Plan, t: Facts, wanted: RoleRequest) -> None:
     """Fill in the roles that are still open."""
     _ids_and_bags(plan, t, wanted)
+    numbered = _numbered(plan, t, _free(plan, t), plan.bag) if wanted.label is None else []
+    kept = {j for c in numbered if c.named for j in c.columns}  # a count that no two bags share is no name of bags
     for j in _free(plan, t):
+        if j in kept:
+            continue
         role, why = _best(plan, t, j, ("time", "name", "feature"))
         if wanted.features is None and role in ("time", "name"):
             plan.take(j, "ignored", why, LIKELY)
@@ -122,6 +133,7 @@ def _ids_and_bags(plan: Plan, t: Facts, wanted: RoleRequest) -> None:
                 _ask_records(plan, t, best[1])
         if role == "bag" and is_open and plan.bag is None:
             _bag_of_lists(plan, t)
+            _bag_of_numbers(plan, t)
     if wanted.bag is None and plan.bag is None:
         _bag_by_values(plan, t, wanted)
 
@@ -147,6 +159,20 @@ def _bag_of_lists(plan: Plan, t: Facts) -> None:
             plan.bag = j
             plan.take(j, "bag", f"rows that share one of its {n_distinct} values share the list in "
                                 f"{plan.names[lists]!r}")  # fmt: skip
+            return
+
+
+def _bag_of_numbers(plan: Plan, t: Facts) -> None:
+    """Take a column for the bag whose rows are as many as other columns say, or whose shares add up."""
+    free = _free(plan, t) if plan.bag is None and not plan.labels else []
+    for n_distinct, j in sorted(((t.looks[j].n_distinct, j) for j in free if t.looks[j].is_name), reverse=True):
+        others = [k for k in free if k != j]
+        apart = any(t.looks[k].is_number and not t.determines(j, k) for k in others)
+        told = _numbered(plan, t, others, j) if apart and t.looks[j].kind == "text" and t.has_pairs(j) else []
+        if told and told[0].named:
+            plan.bag = j
+            names = ", ".join(plan.names[k] for k in told[0].columns[:3])
+            plan.take(j, "bag", f"rows that share one of its {n_distinct} values share {names}: {told[0].whys[0]}")
             return
 
 
@@ -205,7 +231,7 @@ def _bag_by_values(plan: Plan, t: Facts, wanted: RoleRequest) -> None:
 def _label(plan: Plan, t: Facts) -> None:
     """Take the columns with most points, or ask which of the best are meant."""
     free = [j for j in _free(plan, t) if plan.bag_label is None or not t.looks[j].is_truth]
-    candidates = [*_ticks(plan, t, free), *_singles(plan, t, free)]
+    candidates = [*_numbered(plan, t, free, plan.bag), *_ticks(plan, t, free), *_singles(plan, t, free)]
     others = any(c.named >= 3 and not t.looks[c.columns[0]].is_truth for c in candidates)
     for c in candidates:  # a truth is the label where there is no other
         c.points -= 4.5 if others and t.looks[c.columns[0]].is_truth else 0.0
@@ -245,7 +271,7 @@ def _ask_label(plan: Plan, t: Facts, best: Candidate, near: Sequence[Candidate])
     names = [plan.names[j] for j in best.columns]
     if len(names) > 1:
         plan.ask(
-            f"Are the columns {some_of(names, 3)} labels that a row has or has not, or features?",
+            f"Are the columns {some_of(names, 3)} labels ({best.whys[0]}), or features?",
             ("they are labels", {"label": names}),
             ("they are features", {"label": False}),
         )
@@ -305,6 +331,57 @@ def _ticks(plan: Plan, t: Facts, free: Sequence[int]) -> list[Candidate]:
     if len(block) < 3 or len(others) < 3 or any(j in is_tick for j in others) or in_series:
         return []
     return [Candidate(block, 4.2, ["the last columns, all of yes and no"])]
+
+
+def _numbered(plan: Plan, t: Facts, free: Sequence[int], bag: int | None) -> list[Candidate]:
+    """Return columns of numbers, a label each, that speak of bags: counts of rows, shares, or how many were seen."""
+    looks = t.looks
+    if bag is None or plan.bag_label is not None or not t.has_pairs(bag):
+        return []
+    shared = [j for j in free if (looks[j].is_number or looks[j].dressed) and not looks[j].is_time]
+    shared = [j for j in shared if looks[j].low >= 0 and t.determines(bag, j)]
+    named = [j for j in shared if _PREFIX.fullmatch(looks[j].name)]
+    if len(named) < 2 and any(looks[j].key in LABELS and not looks[j].is_truth for j in free if j not in shared):
+        return []
+    sizes = Counter(row[bag] for row in t.rows)
+    whole = [name for name in sizes if name != t.rows[-1][bag]] or list(sizes)  # the last bag may go on
+    place = {name: b for b, name in enumerate(whole)}
+    seen = [row for row in t.rows if row[bag] in place]
+    codes = np.array([place[row[bag]] for row in seen], dtype=np.intp)
+    for run in [named] if len(named) > 1 else sorted(_runs(shared), key=len, reverse=True):
+        found = amounts_of_bags([Coded.of(row[j] for row in seen) for j in run], codes, len(whole)) if run[1:] else None
+        if found is None:
+            continue
+        for first, last in _parts(len(run)):
+            kind = kind_of_amounts(found[0][:, first:last], [sizes[name] for name in whole])
+            is_all, many = last - first == len(run), last - first > 2
+            if kind == "rows" or (kind == "shares" and (many or is_all)):
+                says = f"in each bag they add up to {'its rows' if kind == 'rows' else '1 or 100'}"
+                strong = 9.0 if len(named) > 1 else 7.5 if many or kind == "rows" else 3.0
+                return [Candidate(run[first:last], strong, [says], strong if strong > TAKEN else 0.0)]
+        kind = kind_of_amounts(found[0], None)
+        if kind in ("present", "ticks") and len(named) > 1:
+            return [Candidate(run, 9.0, ["its name, and the rows of a bag share it"], 9.0)]
+        if kind == "present" and len(run) > 2 and np.mean(found[0] == 0) > _ZEROS:
+            return [Candidate(run, 6.0, ["how many were seen, and the rows of a bag share it"])]
+    return []
+
+
+def _runs(columns: Sequence[int]) -> list[list[int]]:
+    """Return columns that stand side by side."""
+    runs: list[list[int]] = []
+    for j in columns:
+        if runs and runs[-1][-1] == j - 1:
+            runs[-1].append(j)
+        else:
+            runs.append([j])
+    return runs
+
+
+def _parts(n: int) -> list[tuple[int, int]]:
+    """Return the parts of a run, the longest first; of a long one only those without a few columns at its ends."""
+    parts = [(first, last) for first in range(n) for last in range(first + 2, n + 1) if n - (last - first) <= _AT_ENDS]
+    return sorted(parts, key=lambda part: part[0] - part[1])
 
 
 def _amounts(plan: Plan, t: Facts, free: Sequence[int]) -> None:

@@ -151,7 +151,7 @@ def from_ticks(columns: Sequence[Coded], names: Sequence[str], path: Path, place
     Where some cells say 0, an empty cell was not checked, and so is -1; where none does, both mean off.
     """
     n_rows = len(columns[0].codes)
-    names = _without_prefix(names)
+    names = without_prefix(names)
     ticks = np.zeros((n_rows, len(columns)), dtype=np.int8)
     has_zeros = any(tick(value) == 0 and value.strip() not in _MINUS for column in columns for value in column.values)
     for k, column in enumerate(columns):
@@ -244,7 +244,7 @@ def _names(sets: Sequence[frozenset[str] | None]) -> tuple[str, ...]:
     return tuple(sorted({name for members in sets if members for name in members}, key=_natural))
 
 
-def _without_prefix(names: Sequence[str]) -> tuple[str, ...]:
+def without_prefix(names: Sequence[str]) -> tuple[str, ...]:
     """Return the label in ``label_wren``: what all columns share in front of the name is no part of it."""
     matches = [re.match(r"(labels?|class|tag|target|y)[_:.\- ](?=.)", name, re.IGNORECASE) for name in names]
     prefixes = {match.group() if match else "" for match in matches}
@@ -255,56 +255,3 @@ def _without_prefix(names: Sequence[str]) -> tuple[str, ...]:
 def _natural(name: str) -> tuple[int, float, str]:
     """Order "2" before "10" and numbers before words."""
     return (0, float(name), name) if name.isdecimal() and len(name) < 16 else (1, 0.0, name)
-
-
-_COUNTED = (  # "wren x3", "3 wren", "wren:3", "wren (3)"
-    re.compile(r"(?P<name>.*\S)\s*[x×*]\s*(?P<n>[0-9]{1,6})"),
-    re.compile(r"(?P<n>[0-9]{1,6})\s*[x×*]?\s+(?P<name>\S.*)"),
-    re.compile(r"(?P<name>.*\S)\s*[:=]\s*(?P<n>[0-9]{1,6})"),
-    re.compile(r"(?P<name>.*\S)\s*\(\s*(?P<n>[0-9]{1,6})\s*\)"),
-)
-_MAYBE = re.compile(r"(?P<name>.*\S)\s*\?")
-
-
-def said_by(unions: Sequence[frozenset[str] | None], sizes: Sequence[int]) -> tuple[list[Any], list[str]]:
-    """Return what bags say where their labels are counted or doubted in words, and what to tell; else the sets.
-
-    Counts are read where the same name comes with several numbers, and a doubt where the name also comes without one.
-    Numbers are of rows where they add up to the rows of nearly every bag; of what else they are (birds, say, that sing
-    more than once) no row knows, and the labels are then just there.
-    """
-    members = {name for known in unions if known for name in known}
-    doubted = {name: match["name"] for name in members if (match := _MAYBE.fullmatch(name))}
-    best: dict[str, tuple[str, int]] = {}
-    for pattern in _COUNTED:
-        found = {name: (m["name"], int(m["n"])) for name in members if (m := pattern.fullmatch(name))}
-        numbers: dict[str, set[int]] = {}
-        for base, n in found.values():
-            numbers.setdefault(base, set()).add(n)
-        if any(len(several) > 1 for several in numbers.values()) and len(found) > len(best):
-            best = found
-    plain = (members - set(doubted)) | {base for base, _ in best.values()}
-    doubted = doubted if any(base in plain for base in doubted.values()) else {}
-    if not best and not doubted:
-        return list(unions), []
-    read = [
-        None if known is None else [(*best.get(name, (doubted.get(name, name), 1)), name in doubted) for name in known]
-        for known in unions
-    ]
-    totals = [sum(n for _, n, maybe in some if not maybe) for some in read if some]
-    rows = [size for some, size in zip(read, sizes) if some]
-    are_rows = bool(best) and np.mean(np.equal(totals, rows)) > 0.9
-    told = []
-    if best:
-        what = "rows of each label" if are_rows else "something else than rows, which they do not add up to: not used"
-        told.append(f"labels come with numbers, for example {min(best)!r}: {what}")
-    if doubted:
-        told.append(f"labels with a question mark, for example {min(doubted)!r}, may be there or not")
-    said: list[Any] = []
-    for some, size in zip(read, sizes):
-        if some is None:
-            said.append(None)
-            continue
-        exact = are_rows and sum(n for _, n, maybe in some if not maybe) == size
-        said.append({name: "maybe" if maybe else n if exact else "present" for name, n, maybe in some})
-    return said, told

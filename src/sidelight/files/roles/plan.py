@@ -30,6 +30,7 @@ class RoleRequest:
     weight: str | None = None
     label_separator: str | Sequence[str] | None = None
     label_level: str | None = None
+    label_numbers: str | None = None
     bag_label: str | bool | None = None
     truth: str | bool | None = None
     text: Any = None

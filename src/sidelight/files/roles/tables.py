@@ -26,11 +26,21 @@ from sidelight.files.roles.labels import (
     from_combination,
     from_ticks,
     match_keys,
-    said_by,
+    without_prefix,
 )
 from sidelight.files.roles.looks import inspect_column
 from sidelight.files.roles.names import is_label_name
 from sidelight.files.roles.plan import Plan, RoleRequest
+from sidelight.files.roles.said import (
+    Saying,
+    amounts_of,
+    amounts_of_bags,
+    kind_of_amounts,
+    said_by,
+    said_of_amounts,
+    said_of_cells,
+    sets_of_amounts,
+)
 from sidelight.files.roles.spelling import tidied
 from sidelight.words import Setting, counted
 
@@ -87,15 +97,21 @@ def read_table(
     row_ids = _row_ids(source, plan, loaded.texts)
     bag_ids = _bag_ids(source, plan, loaded.texts)
     guesses = wanted.label_separator is None
-    said = _tidy(made, _row_labels(source, plan, loaded.texts, guesses=guesses), wanted, is_part=is_part)
+    numbered = _said_of_bags(source, plan, loaded.texts, bag_ids, wanted)
     if label_table is not None:
         _labels_from_table(made, label_table, plan, source.names, row_ids, bag_ids, wanted, is_part=is_part)
+    elif numbered is not None:
+        _take_saying(made, numbered, bag_ids)
     else:
-        _place_labels(made, said, bag_ids, wanted.label_level)
-    if plan.bag_label is not None and bag_ids is not None:
+        said = _tidy(made, _row_labels(source, plan, loaded.texts, guesses=guesses), wanted, is_part=is_part)
+        _place_labels(made, said, bag_ids, wanted)
+    exact = _exact_labels(plan, loaded.texts, bag_ids)
+    if exact is not None:
+        _take_saying(made, exact, bag_ids)
+    elif plan.bag_label is not None and bag_ids is not None:
         mark = plan.label_separator or _mark(source, plan)
         listed = from_cells(loaded.texts[plan.bag_label], mark, guesses=guesses)
-        _place_bag_labels(made, _tidy(made, listed, wanted, is_part=is_part), bag_ids)
+        _place_bag_labels(made, _tidy(made, listed, wanted, is_part=is_part), bag_ids, wanted)
     candidates = None
     if plan.candidates is not None:
         mark = plan.label_separator or inspect_column("", [row[plan.candidates] for row in source.sample()]).separator
@@ -348,8 +364,48 @@ def _row_labels(source: TableSource, plan: Plan, texts: dict[int, Coded], *, gue
     return from_combination(columns)
 
 
-def _place_labels(made: Builder, said: RowLabels | None, bag_ids: Coded | None, level: str | None) -> None:
+def _said_of_bags(
+    source: TableSource, plan: Plan, texts: dict[int, Coded], bag_ids: Coded | None, wanted: RoleRequest
+) -> Saying | None:
+    """Return what columns of numbers, a label each, or exact cells say of bags; None where labels are plain."""
+    if bag_ids is None or not plan.labels or wanted.label_level == "row":
+        return None
+    columns, n_bags = [texts[j] for j in plan.labels], len(bag_ids.values)
+    if len(columns) == 1 and wanted.label_numbers is None:
+        return said_of_cells(columns[0], bag_ids.codes, n_bags)
+    found = amounts_of_bags(columns, bag_ids.codes, n_bags)
+    if found is None:
+        return None
+    names = without_prefix([source.names[j] for j in plan.labels])
+    sizes = np.bincount(bag_ids.codes, minlength=n_bags).tolist()
+    return said_of_amounts(*found, names, _bag_names(bag_ids), sizes, source.path, wanted.label_numbers)
+
+
+def _exact_labels(plan: Plan, texts: dict[int, Coded], bag_ids: Coded | None) -> Saying | None:
+    if plan.bag_label is None or bag_ids is None:
+        return None
+    return said_of_cells(texts[plan.bag_label], bag_ids.codes, len(bag_ids.values))
+
+
+def _take_saying(made: Builder, said: Saying, bag_ids: Coded | None) -> None:
+    """Make bags that say more than lists."""
+    assert bag_ids is not None  # nothing is said of bags without any
+    made.bags = said.bags(bag_ids.names(), _bag_names(bag_ids))
+    made.label_names = made.label_names or tuple(map(str, made.bags.classes))
+    made.notes += said.told
+    silent = made.bags.n_bags - int(made.bags.is_labelled.sum())
+    if silent:
+        made.notes.append(_about_silent(silent, made.bags.n_bags))
+
+
+def _about_silent(silent: int, n_bags: int) -> str:
+    have = "has" if silent == 1 else "have"
+    return f"{silent} of {n_bags} bags {have} no label: taken for bags that nobody looked at"
+
+
+def _place_labels(made: Builder, said: RowLabels | None, bag_ids: Coded | None, wanted: RoleRequest) -> None:
     """Decide whether labels speak of rows or of bags, and put them there."""
+    level = wanted.label_level
     if bag_ids is None:
         made.label_rows(said)
         return
@@ -363,7 +419,7 @@ def _place_labels(made: Builder, said: RowLabels | None, bag_ids: Coded | None, 
     )
     on_first = level is None and n_bags < len(ids) and said.is_on_first_rows(bag_ids.codes, n_bags)
     of_bags = of_bags or on_first
-    _make_bags(made, bag_ids, dict(zip(names, unions)), said.names, counts=of_bags)
+    _make_bags(made, bag_ids, dict(zip(names, unions)), said.names, wanted, counts=of_bags)
     unlabelled = sum(members is None for members in unions)
     if of_bags:
         n_torn = said.n_torn(bag_ids.codes)
@@ -379,8 +435,7 @@ def _place_labels(made: Builder, said: RowLabels | None, bag_ids: Coded | None, 
         made.y = said.single()
         made.notes.append(Note("the labels speak of rows; a bag has the labels of its rows", OF_ROWS))
     if unlabelled:
-        have = "has" if unlabelled == 1 else "have"
-        made.notes.append(f"{unlabelled} of {n_bags} bags {have} no label: taken for bags that nobody looked at")
+        made.notes.append(_about_silent(unlabelled, n_bags))
 
 
 def _make_bags(
@@ -388,23 +443,24 @@ def _make_bags(
     bag_ids: Coded,
     sets: Mapping[Hashable, frozenset[str] | None],
     classes: tuple[str, ...],
+    wanted: RoleRequest,
     *,
     counts: bool = True,
 ) -> None:
-    """Make bags with these label sets, and with what their names say of numbers and doubts."""
+    """Make bags with these label sets, and with what their names say of numbers, doubts and kinds."""
     names = _bag_names(bag_ids)
     sizes = np.bincount(bag_ids.codes, minlength=len(names)).tolist()
-    said, told = said_by([sets.get(name) for name in names], sizes) if counts else ([], [])
-    if told:
-        made.bags = Bags(bag_ids.names(), labels=dict(zip(names, said)))
+    said = said_by([sets.get(name) for name in names], sizes, wanted.label_numbers) if counts else Saying([], [])
+    if said.told:
+        made.bags = said.bags(bag_ids.names(), names)
         made.label_names = tuple(map(str, made.bags.classes))
-        made.notes += told
+        made.notes += said.told
     else:
         made.bags = Bags(bag_ids.names(), labels=dict(sets), classes=classes)
         made.label_names = classes
 
 
-def _place_bag_labels(made: Builder, said: RowLabels, bag_ids: Coded) -> None:
+def _place_bag_labels(made: Builder, said: RowLabels, bag_ids: Coded, wanted: RoleRequest) -> None:
     """Take the label sets of bags from a column of their own."""
     names = _bag_names(bag_ids)
     unions = said.of_bags(bag_ids.codes, len(names))
@@ -416,7 +472,7 @@ def _place_bag_labels(made: Builder, said: RowLabels, bag_ids: Coded) -> None:
                 TORN,
             )
         )
-    _make_bags(made, bag_ids, dict(zip(names, unions)), said.names)
+    _make_bags(made, bag_ids, dict(zip(names, unions)), said.names, wanted)
     made.notes = [note for note in made.notes if not (isinstance(note, Note) and note.code == OF_ROWS)]
 
 
@@ -450,6 +506,11 @@ def _labels_from_table(
         raise InvalidData(f"{table.path}: expected a key and its labels, found one column ({table.names[0]!r}).")
     loaded = table.load([], [key, *others])
     columns = [loaded.texts[j] for j in others]
+    if bag_ids is not None:
+        lines = _numbers_from_table(table, loaded, key, others, bag_ids, wanted, is_part=is_part)
+        if lines is not None:
+            _take_saying(made, lines, bag_ids)
+            return
     if len(columns) > 1 and are_ticks(columns):
         said = from_ticks(columns, [table.names[j] for j in others], table.path, table.location)
     else:
@@ -470,12 +531,47 @@ def _labels_from_table(
     if silent:
         made.notes.append(f"{table.path.name} says nothing about {silent} of {len(every)} {what}s")
     if bag_ids is not None:
-        _make_bags(made, bag_ids, matched, said.names)
+        _make_bags(made, bag_ids, matched, said.names, wanted)
         return
     sets = (None, *{s for s in matched.values() if s is not None})
     code = {s: k for k, s in enumerate(sets)}
     rows = RowLabels(sets, np.array([code[matched.get(name)] for name in every], dtype=np.intp), said.names)
     made.label_rows(rows)
+
+
+def _numbers_from_table(
+    table: TableSource, loaded: Loaded, key: int, others: list[int], bag_ids: Coded, wanted: RoleRequest,
+    *, is_part: bool,
+) -> Saying | None:  # fmt: skip
+    """Read a line for each bag with a column of numbers for each label, beside dates, names and remarks."""
+    if len(others) < 2 or any(is_label_name(table.names[j]) for j in others):
+        return None
+    looks = {j: inspect_column(table.names[j], list(loaded.texts[j].objects()[:1000])) for j in others}
+    labels = [j for j in others if not looks[j].is_time and looks[j].kind != "empty" and looks[j].low >= 0]
+    labels = [j for j in labels if amounts_of([loaded.texts[j]])]
+    keys = loaded.texts[key]
+    found = (
+        amounts_of_bags([loaded.texts[j] for j in labels], keys.codes, len(keys.values)) if len(labels) > 1 else None
+    )
+    if found is None:
+        return None
+    names = _bag_names(bag_ids)
+    if not is_part:
+        match_keys(table.path, dict.fromkeys(keys.values), names, "bag")
+    line_of = {value: line for line, value in enumerate(keys.values)}
+    lines = [line_of.get(str(name), -1) for name in names]
+    amounts = np.vstack([found[0], np.full(len(labels), np.nan)])[lines]
+    sizes = np.bincount(bag_ids.codes, minlength=len(names)).tolist()
+    if not kind_of_amounts(amounts, sizes) and wanted.label_numbers is None:
+        return None
+    called = without_prefix([table.names[j] for j in labels])
+    torn = [b for b, line in enumerate(lines) if line in found[1]]
+    said = said_of_amounts(amounts, torn, called, names, sizes, table.path, wanted.label_numbers)
+    left = [table.names[j] for j in others if j not in labels]
+    if said is None and not left:
+        return None
+    said = sets_of_amounts(amounts, called) if said is None else said
+    return said._replace(told=[*said.told, f"{table.path.name}: {listing(left)} not used"]) if left else said
 
 
 def _label_column(table: TableSource, others: list[int]) -> int:
