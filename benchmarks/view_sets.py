@@ -15,6 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from datasets import folder
 from sidelight.data.synth.sources import make_sources
+from sidelight.files.text.folder import without_mail_header
 
 Views = dict[str, Any]
 
@@ -49,6 +50,15 @@ def newsgroups(n_groups: int, seed: int) -> tuple[Views, np.ndarray]:
         "letters": _counts(bodies, analyzer="char_wb", ngram_range=(3, 3), max_features=3000),
     }
     return views, np.array([taken.index(name) for name, _ in posts])
+
+
+def bodies(n_groups: int, seed: int) -> tuple[list[str], np.ndarray]:
+    """Return the posts of some of every second group (of all, where more are wanted) without their headers."""
+    names = sorted({name for name, _ in _posts()})
+    pool = names[1::2] if n_groups <= len(names) // 2 else names
+    taken = sorted(np.random.default_rng(seed).choice(pool, n_groups, replace=False).tolist())
+    posts = [(name, without_mail_header(text)) for name, text in _posts() if name in taken]
+    return [text for _, text in posts], np.array([taken.index(name) for name, _ in posts])
 
 
 def _counts(texts: list[str], **how: Any) -> Any:

@@ -163,7 +163,7 @@ def test_rows_that_are_still_being_compared_do_not_join_what_looks_apart():
 def test_answers_suggest_how_many_kinds_there_are_where_the_rows_do_not():
     generator = np.random.default_rng(4)
     y = np.arange(300) % 20
-    X = generator.normal(size=(300, 10)) + 1.3 * generator.normal(size=(20, 10))[y]
+    X = generator.normal(size=(300, 10)) + 0.85 * generator.normal(size=(20, 10))[y]
     session = sl.ActiveSession(X, random_state=0)
     belief = session._belief
     if belief.rows_alone.is_clear:

@@ -142,6 +142,17 @@ def test_pixels_are_of_one_kind():
     assert kind_of(pictures)[0] != "mixed"
 
 
+def test_words_of_nearly_every_text_weigh_little_in_any_language():
+    generator = np.random.default_rng(0)
+    articles = generator.poisson(3.0 * generator.gamma(2.0, 0.5, size=(120, 25)))
+    topics = np.zeros((120, 160))
+    for row, line in enumerate(topics):
+        np.add.at(line, 40 * (row % 4) + generator.integers(0, 40, 7), 1)
+    weighed = Preparation.of(np.hstack([articles, topics]), "words").weighed(np.hstack([articles, topics])).toarray()
+    assert (np.linalg.norm(weighed[:, :25], axis=1) < 0.5).mean() > 0.95  # of a length of 1
+    assert (weighed[:, :25].sum(axis=0) > 0).all()  # no word is left out
+
+
 def test_shares_of_counts_are_prepared_as_counts():
     words, _ = words_of(9)
     words[:, 0] += 1.0  # every text has a word that it uses once or so

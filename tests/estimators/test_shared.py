@@ -94,6 +94,18 @@ def test_the_clearest_number_of_clusters_is_that_of_the_groups():
     assert noise.chosen == 2
 
 
+def test_kinds_that_touch_are_as_many_as_other_rows_tell_most_about():
+    y = np.arange(360) % 12
+    generator = np.random.default_rng(4)
+    rows = generator.normal(size=(360, 10)) + 1.2 * generator.normal(size=(12, 10))[y]
+    found = clearest_number(rows, np.random.default_rng(0))
+    assert (found.by, found.is_clear) == ("told", False)
+    assert 9 <= found.chosen <= 14  # by gaps alone the graph says 2
+    assert found.score == max(found.scores)
+    one_cloud = clearest_number(generator.normal(size=(360, 10)), np.random.default_rng(0))
+    assert (one_cloud.by, one_cloud.chosen) == ("rows", 2)
+
+
 def test_of_too_few_rows_or_equal_ones_there_is_one_cluster():
     for rows in (RNG.normal(size=(15, 2)), np.ones((50, 2))):
         found = clearest_number(rows, np.random.default_rng(0))

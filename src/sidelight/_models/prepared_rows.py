@@ -320,14 +320,17 @@ def _in_smallest_cells(rows: Any) -> Any:
 
 
 def _idf(words: Any) -> Floats:
-    """Weigh words by how few rows have them, smoothed as scikit-learn does: log((1 + n) / (1 + df)) + 1."""
+    """Weigh words by how few rows have them, log((1 + n) / df): next to nothing for what stands in every text.
+
+    Articles and pronouns of any language weigh little then, without a list of them.
+    """
     n = words.shape[0]
     frequency = (
         np.bincount(words.tocsr().indices[words.tocsr().data != 0], minlength=words.shape[1])
         if sp.issparse(words)
         else np.count_nonzero(words, axis=0)
     )
-    return np.asarray(np.log((1 + n) / (1 + frequency)) + 1.0)
+    return np.asarray(np.log((1 + n) / np.maximum(frequency, 1)))
 
 
 def _weighed(words: Any, idf: Floats, is_counted: bool) -> Any:

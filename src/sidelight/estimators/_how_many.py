@@ -1,14 +1,19 @@
-"""How many clusters: where the eigenvalues of the rows' graph fall off, if the clusters there come back.
+"""How many clusters: where the eigenvalues of the rows' graph fall off, or what other rows tell most about.
 
 The nearest-neighbour graph of K groups that hardly touch has K eigenvalues near 1 and then a gap (von Luxburg, 2007,
 section 8.3). The gap below the K-th is taken relative to what is missing to 1 beneath it, or the first, trivial, fall
 would win most of the time. A number counts only if its clusters come back from parts of the rows; of those with nearly
-the largest gap the largest is taken. No labels are looked at.
+the largest gap the largest is taken.
+
+Texts and other rows whose kinds touch have no such gap, or one where a single kind stands apart from all others. So
+clusters of every number are also judged by other rows (:mod:`sidelight.estimators._judge`), relative to a cloud of the
+same covariance that has no clusters: where that speaks for another number much more, that number is taken, and where
+nothing speaks for any, two. No labels are looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +26,7 @@ from sidelight._affinity.similarities import graph_local_scaling
 from sidelight._affinity.spectral import NormalisedSum, leading_eigenvectors, unit_rows
 from sidelight._core.process import one_thread, without_library_warnings
 from sidelight.estimators._choice import Choice
+from sidelight.estimators._judge import NEAREST, Judge, leading_components
 from sidelight.metrics import adjusted_rand_index
 from sidelight.progress import report
 
@@ -32,7 +38,10 @@ _CANDIDATES = 8  # numbers with the largest gaps, whose clusters are looked for 
 _COMES_BACK, _CLEAR_GAP = 0.9, 0.15  # mean adjusted Rand index, and relative gap, from which a number is clear
 _NEARLY = 0.7  # of the largest such gap: of numbers that are nearly as clear the largest is taken
 _FLOOR = 0.02  # keeps a fall between eigenvalues that are both 1 but for noise from looking large
-_TOLERANCE, _STARTS = 1e-4, 5
+_TOLERANCE, _STARTS, _RACED = 1e-4, 5, 3
+_JUDGED = (*range(2, 11), 12, 14, 17, 20, 24, 29, 35, 42)  # numbers that are judged: a grid that widens
+_STANDS = 0.8  # of the best excess over a cloud, which the number below a clear gap has where kinds lie apart (blobs)
+_ABOVE = 0.15  # of that excess: clouds, balls and one skewed lump reach .11
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,8 +55,8 @@ class NumberOfClusters:
     chosen : int
         The number in use.
     by : str
-        What was asked: the graph of the "rows", halves of the code books ("words"), "sequences", "channels", parts of
-        the "counts" or of the "answers", or what answers prove ("proof").
+        What was asked: the graph of the "rows", what other rows tell ("told"), halves of the code books ("words"),
+        "sequences", "channels", parts of the "counts" or of the "answers", or what answers prove ("proof").
     of : str
         The axis, where each has a number of its own.
     is_clear : bool
@@ -83,7 +92,7 @@ class NumberOfClusters:
 
 
 def clearest_number(points: np.ndarray, generator: np.random.Generator) -> NumberOfClusters:
-    """Try numbers of clusters from 2 on and choose one by the eigenvalues of the graph of the rows.
+    """Try numbers of clusters from 2 on and choose one by the rows.
 
     Parameters
     ----------
@@ -98,23 +107,59 @@ def clearest_number(points: np.ndarray, generator: np.random.Generator) -> Numbe
     with without_library_warnings(), one_thread():
         Z = _compact(np.asarray(points, dtype=np.float64), generator)
         most = min(most, len(Z) // _ROWS_EACH)
-        whole = Spectrum.of(Z, most + 1, generator)
-        parts = []
-        for number in range(_PARTS):
-            report("number of clusters", number, _PARTS, f"part {number + 1} of the rows")
-            rows = np.sort(generator.choice(len(Z), int(_SHARE * len(Z)), replace=False))
-            parts.append((rows, Spectrum.of(Z[rows], most + 1, generator)))
-        gaps = whole.gaps
-        tried = list(range(2, len(gaps) + 2))
-        clear = {}
-        for place in np.argsort(-gaps, kind="stable")[:_CANDIDATES]:
-            labels = whole.clusters(tried[place])
-            again = [adjusted_rand_index(labels[rows], part.clusters(tried[place])) for rows, part in parts]
-            if gaps[place] >= _CLEAR_GAP and np.mean(again) >= _COMES_BACK:
-                clear[tried[place]] = gaps[place]
+        by_gaps, spectrum = _by_gaps(Z, most, generator)
+        if len(Z) <= NEAREST or most < 3:
+            return by_gaps
+        excess = _excess(Z, spectrum, [k for k in _JUDGED if k <= most], generator)
+    best = max(excess, key=excess.__getitem__)
+    nearest = min(excess, key=lambda k: abs(k - by_gaps.chosen))
+    if excess[best] < _ABOVE or (by_gaps.is_clear and excess[nearest] >= _STANDS * excess[best]):
+        return by_gaps
+    return NumberOfClusters([*excess], [*excess.values()], [0.0] * len(excess), best, by="told", is_clear=False)
+
+
+def _by_gaps(Z: np.ndarray, most: int, generator: np.random.Generator) -> tuple[NumberOfClusters, Spectrum]:
+    """Choose by the gaps of the eigenvalues, and return the spectrum of all rows."""
+    whole = Spectrum.of(Z, most + 1, generator)
+    parts = []
+    for number in range(_PARTS):
+        report("number of clusters", number, _PARTS + 1, f"part {number + 1} of the rows")
+        rows = np.sort(generator.choice(len(Z), int(_SHARE * len(Z)), replace=False))
+        parts.append((rows, Spectrum.of(Z[rows], most + 1, generator)))
+    gaps = whole.gaps
+    tried = list(range(2, len(gaps) + 2))
+    clear = {}
+    for place in np.argsort(-gaps, kind="stable")[:_CANDIDATES]:
+        labels = whole.clusters(tried[place])
+        again = [adjusted_rand_index(labels[rows], part.clusters(tried[place])) for rows, part in parts]
+        if gaps[place] >= _CLEAR_GAP and np.mean(again) >= _COMES_BACK:
+            clear[tried[place]] = gaps[place]
     chosen = max((k for k in clear if clear[k] >= _NEARLY * max(clear.values())), default=tried[0])
     errors = np.std([part.gaps[: len(gaps)] for _, part in parts], axis=0)
-    return NumberOfClusters(tried, gaps.tolist(), errors.tolist(), chosen, is_clear=bool(clear))
+    found = NumberOfClusters(tried, gaps.tolist(), errors.tolist(), chosen, is_clear=bool(clear))
+    return found, whole
+
+
+def _excess(
+    Z: np.ndarray, spectrum: Spectrum, tried: Sequence[int], generator: np.random.Generator
+) -> dict[int, float]:
+    """Return how much more other rows tell about clusters than in a normal cloud of the same covariance."""
+    report("number of clusters", _PARTS, _PARTS + 1, "judged by other rows")
+    rows = leading_components(Z - Z.mean(axis=0))
+    cloud = generator.normal(size=rows.shape) * rows.std(axis=0)
+    of_rows = _told(rows, spectrum, tried, generator)
+    of_cloud = _told(cloud, Spectrum.of(cloud, max(tried) + 1, generator), tried, generator)
+    return {k: own - chance for k, own, chance in zip(tried, of_rows, of_cloud)}
+
+
+def _told(
+    rows: np.ndarray, spectrum: Spectrum, tried: Sequence[int], generator: np.random.Generator
+) -> Iterator[float]:
+    """Yield how much other rows tell about clusters of each number: those of the graph or of k-means."""
+    judge = Judge(rows, generator)
+    for k in tried:
+        ways = spectrum.clusters(k), KMeans(k, n_init=_RACED, random_state=0).fit(rows).labels_
+        yield max(judge.score(np.unique(labels, return_inverse=True)[1], k) for labels in ways)
 
 
 @dataclass(frozen=True, slots=True)

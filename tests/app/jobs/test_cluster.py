@@ -46,6 +46,22 @@ def test_relations_without_answers_is_the_same(table, tmp_path):
     assert alone.assignments["cluster"] == same.assignments["cluster"]
 
 
+def test_folders_of_texts_fall_into_their_kinds_and_are_offered_clusters_first(tmp_path):
+    generator = np.random.default_rng(0)
+    everywhere = [f"{a}{b}" for a in ("die", "der", "und", "mit") for b in ("", "ser", "sem", "sen")]
+    folder = tmp_path / "texte"
+    folder.mkdir()
+    for number in range(150):
+        own = [f"wort{'abcdefghij'[number % 5]}{chr(97 + k)}" for k in generator.integers(0, 26, 12)]
+        words = [*own, *generator.choice(everywhere, 40)]
+        (folder / f"{number:03d}.txt").write_text(" ".join(generator.permutation(words)))
+    assert [fit.job for fit in describe(str(folder)).fits] == ["cluster", "coclusters"]
+    result = run(RunConfig("cluster", str(folder)), tmp_path / "out").result
+    found = np.array(result.assignments["cluster"])
+    assert len(set(found)) == 5
+    assert all(len(set(found[kind::5])) == 1 for kind in range(5))
+
+
 def test_it_is_what_fits_any_table_until_there_are_answers(table, tmp_path):
     assert [fit.job for fit in describe(str(table)).fits] == ["cluster"]
     (tmp_path / "answers.csv").write_text(

@@ -24,5 +24,14 @@ def test_copies_lie_in_one_stack_where_columns_are_components():
     assert len(shown(plain)) == 12
     stacked = shown(replace(plain, components=("emb_*",)))
     assert len(stacked) == 10
-    assert stacked[0][1] == "100% sure, and 2 copies"
+    assert stacked[0][1] == "100% sure, and 2 copies or near copies"
     assert not any("cop" in why for _, why in stacked[1:])
+
+
+def test_near_copies_lie_in_the_stack_too():
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(40, 30))
+    X[[8, 22]] = X[4] + 0.02 * generator.normal(size=(2, 30))
+    names = tuple(f"emb_{k}" for k in range(30))
+    found = shown(Dataset(X, names, path="rows", components=("emb_*",)))
+    assert [why for _, why in found if "cop" in why] == ["99% sure, and 2 copies or near copies"]

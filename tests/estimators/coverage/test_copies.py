@@ -23,6 +23,18 @@ def test_copies_share_a_group_in_whatever_order_their_rows_come(as_rows):
     assert len(set(group)) == 13
 
 
+def test_near_copies_share_a_group_where_many_numbers_tell_bags():
+    generator = np.random.default_rng(1)
+    wide = generator.normal(size=(60, 40))
+    ids = np.arange(60) // 3
+    saved_again = wide[9:12] + 0.1 * generator.normal(size=(3, 40))
+    group = copies_together(np.vstack([wide, saved_again]), sl.Bags([*ids, 20, 20, 20]))
+    assert group[60] == group[9]
+    assert len(set(group)) == 20
+    narrow = np.vstack([wide[:, :5], saved_again[:, :5]])
+    assert copies_together(narrow, sl.Bags([*ids, 20, 20, 20])) is None  # some lie so near by chance
+
+
 def test_without_copies_nothing_changes():
     assert copies_together(X, sl.Bags(IDS)) is None
     assert copies_together(np.ones((8, 2)), sl.Bags(range(8))) is None  # all alike: no folds

@@ -10,6 +10,7 @@ from sklearn.datasets import load_digits, load_iris
 
 from sidelight.errors import EmptyClusters
 from sidelight.estimators import RowClustering
+from sidelight.estimators._judge import Judge
 from sidelight.estimators.relations import rows as ways
 from sidelight.metrics import adjusted_rand_index, normalized_mutual_information
 
@@ -75,9 +76,9 @@ def test_a_few_odd_rows_beside_one_large_cluster_win_nothing():
     generator = np.random.default_rng(0)
     y = np.arange(300) % 2
     X = np.vstack([generator.normal(size=(300, 3)) + 4.0 * y[:, None], generator.normal(size=(4, 3)) * 0.01 + 40.0])
-    race = ways._Race(X - X.mean(axis=0), 3, 2, generator)
+    judge = Judge(X - X.mean(axis=0), generator)
     odd = (np.arange(304) >= 300).astype(int)
-    assert race.score(np.append(y, [0, 0, 0, 0])) > race.score(odd)
+    assert judge.score(np.append(y, [0, 0, 0, 0]), 2) > judge.score(odd, 2)
 
 
 def test_of_many_rows_some_race_and_all_are_placed(monkeypatch):

@@ -359,6 +359,8 @@ def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
     suggested = [job.fits(data, roles) for job in JOBS.values()]
     if data.channels is None:  # channels by names alone: sepal and petal may be just columns
         suggested.sort(key=lambda fit: fit is not None and fit.job == "sources")
+    if any((role.role, role.kind) == ("feature", "text") for role in data.roles):  # texts first, then their words
+        suggested.sort(key=lambda fit: fit is not None and fit.job == "coclusters")
     texts = _texts_of(data)
     if texts and has_rows(data) and not is_sparse(data.X):
         named = {name: value for name, value in roles.items() if name in ("id", "truth", "missing")}

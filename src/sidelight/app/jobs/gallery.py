@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from sidelight._affinity.copies import near_copies
 from sidelight._core.params import is_sparse
 from sidelight._core.prototypes import mean_and_scale
+from sidelight._models.column_kinds import families_of
 from sidelight.app.jobs.media import MediaReader
 from sidelight.app.report.components.tables import percent
 from sidelight.app.report.gallery import Gallery, Group, Media, Member, Profile
@@ -119,7 +121,7 @@ def gallery_of(
                     _why(float(sure[item]), "" if one_of is None else one_of[item], is_measured)
                     if is_probability
                     else None,
-                    f"and {counted(copies, 'copy', 'copies')}" if copies else None,
+                    f"and {counted(copies, 'copy or near copy', 'copies or near copies')}" if copies else None,
                 )
             ),
             media=seen.get(row),
@@ -150,9 +152,11 @@ def _stacks(data: Dataset, rows: np.ndarray, labels: np.ndarray) -> tuple[np.nda
     """
     if not data.components or is_sparse(data.X):
         return np.ones(len(rows), dtype=bool), np.ones(len(rows), dtype=np.intp)
-    keys = [(label, data.X[row].tobytes()) for label, row in zip(labels.tolist(), rows.tolist())]
-    first: dict[tuple[int, bytes], int] = {}
-    top = np.array([first.setdefault(key, item) for item, key in enumerate(keys)], dtype=np.intp)
+    told = families_of(data.feature_names, data.components) >= 0
+    top = np.arange(len(rows))
+    for label in np.unique(labels):
+        items = np.flatnonzero(labels == label)
+        top[items] = items[near_copies(data.X[np.ix_(rows[items], told)])]
     return top == np.arange(len(rows)), np.bincount(top, minlength=len(rows))
 
 

@@ -69,6 +69,17 @@ ASKED = {
         "relative gap of eigenvalues",
         "0.15 or more, with clusters that come back from parts of the rows,",
     ),
+    "told": Asked(
+        "above a cloud",
+        "an excess over a cloud without clusters",
+        "the number of clusters of a row about which other rows tell most",
+        "Clusters of every number are judged by how much the nearest rows, and a linear rule that was learnt from the "
+        "other half, tell about the cluster of a row. Given here is by how much that exceeds the same in a cloud of "
+        "the same spread that has no clusters; the number with the largest excess is taken. The kinds touch, or a few "
+        "stand apart from all others: the graph of the rows falls apart nowhere, or elsewhere.",
+        "told by other rows, above a cloud without clusters",
+        "clusters that come back from parts of the rows",
+    ),
     "words": Asked(
         "agreement",
         "an agreement",

@@ -197,7 +197,8 @@ def about_choice(choices: Sequence[NumberOfClusters]) -> list[Sentence]:
     what = " x ".join(number(choice.chosen) for choice in choices)
     plural = "cluster was" if what == "1" else "clusters were"
     is_clear = all(choice.is_clear for choice in choices)
-    why = ASKED[choices[0].by].why if is_clear else "taken for want of a clear number"
+    is_told = is_clear or choices[0].by == "told"
+    why = ASKED[choices[0].by].why if is_told else "taken for want of a clear number"
     if list(choices[0].tried) == [1]:
         why = "the data are too few to tell more apart, or all the same"
     return [[f"{what} {plural} chosen: {why}. Ask for another number with ", Setting("n_clusters"), "."]]

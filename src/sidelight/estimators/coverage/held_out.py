@@ -21,9 +21,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
+from sidelight._affinity.copies import near_copies
 from sidelight._core.params import is_sparse
+from sidelight._core.prototypes import group_means
 from sidelight._solvers.descent import best, descend
 from sidelight.data.bags import Bags
 from sidelight.estimators._labelled_bags.row_temperature import FEWEST_BAGS, Calibration, HeldOutRows
@@ -110,7 +114,8 @@ class RoughFits:
 def copies_together(X: Any, bags: Bags) -> np.ndarray | None:
     """Return a group for each row where some bags are copies of others: held-out ones would be known by heart.
 
-    None where no bag is one, and where so many are that folds would be empty.
+    Of bags that are told by many numbers near copies count, too, by the means of their rows. None where no bag is one,
+    and where so many are that folds would be empty.
     """
     if is_sparse(X):
         cells = [slice(*ends) for ends in pairwise(X.indptr.tolist())]
@@ -122,7 +127,16 @@ def copies_together(X: Any, bags: Bags) -> np.ndarray | None:
         held[code].append(key)
     first: dict[tuple[int, ...], int] = {}
     group = np.array([first.setdefault(tuple(sorted(of_bag)), code) for code, of_bag in enumerate(held)])
-    return group[bags.codes] if FOLDS <= len(first) < bags.n_bags else None
+    if not is_sparse(X):
+        group = _joined(group, near_copies(group_means(np.asarray(X), bags.codes, bags.n_bags)))
+    return group[bags.codes] if FOLDS <= len(np.unique(group)) < bags.n_bags else None
+
+
+def _joined(group: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """Return one group for what either of two says belongs together."""
+    n = len(group)
+    ends = np.concatenate([np.arange(n), np.arange(n)]), np.concatenate([group, near])
+    return np.asarray(connected_components(coo_array((np.ones(2 * n), ends), shape=(n, n)), directed=False)[1])
 
 
 def log_odds(P: np.ndarray, order: np.ndarray, starts: np.ndarray) -> np.ndarray:

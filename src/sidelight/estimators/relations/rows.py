@@ -4,9 +4,7 @@ Every way sees the same straight features: k-means; a mixture of normal clouds t
 nearest rows; the discriminative fit without answers. What wins is learnt by one rule, the softmax on features that
 bend, so that new rows are placed alike whichever way it was.
 
-The judge asks how much other rows tell about the cluster of a row, in shares of log K: the nearest rows, and a linear
-rule that was learnt from the other half. Their sum is divided by the root of the entropy of the clusters: uneven
-clusters are allowed, one large cluster with a few odd rows beside it wins nothing.
+The judge (:mod:`sidelight.estimators._judge`) asks how much other rows tell about the cluster of a row.
 """
 
 from __future__ import annotations
@@ -19,8 +17,6 @@ import scipy.sparse as sp
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight._affinity.neighbours import nearest_rows
-from sidelight._affinity.similarities import graph_local_scaling
 from sidelight._core.content import content_order
 from sidelight._core.params import as_generator, as_seed, check_choice, check_n_clusters, check_number
 from sidelight._core.process import one_blas_thread, one_thread, without_library_warnings
@@ -34,6 +30,7 @@ from sidelight.errors import EmptyClusters, warn
 from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._how_many import Spectrum
+from sidelight.estimators._judge import NEAREST, Judge, leading_components
 from sidelight.estimators._linear_rule import RuleFit
 from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.relations import direct
@@ -42,13 +39,9 @@ from sidelight.progress import report
 
 METHODS = ("k-means", "mixture", "graph", "discriminative")
 MOST_ROWS = 10_000  # that race; the rule places the others
-_COMPONENTS = 30  # in which clouds and nearest rows are looked for: in more, every row is far from every other
 _STARTS = {"k-means": 5, "mixture": 3}
 _RUNS, _FEW_ROWS = 3, 4_000  # of each way, up to so many rows: of more, one run is as good as another
 _GRAPH = 5  # neighbours of a row in the graph that is cut; the judge looks at more, not to prefer what it is cut by
-_JUDGES = 10
-_OF_RULE = 0.4  # what a linear rule counts beside the nearest rows: .3 and .5 choose nearly the same
-_RIDGE = 1e-2  # of the covariance, towards a ball: halves of few rows
 _PENALTY = 1e-3  # of mu / K: the rule repeats clusters, in 99 rows of 100 also those of other rows
 _ITERATIONS, _TOLERANCE = 200, 1e-5
 _EVEN, _MOSTLY = 0.02, 0.9  # of the squared length of a row, and the share of rows that have it: some texts are empty
@@ -212,12 +205,11 @@ class _Race:
     def __init__(self, features: np.ndarray, n_straight: int, n_clusters: int, generator: np.random.Generator) -> None:
         self.features, self.K, self.generator = features, n_clusters, generator
         self.rows = features[:, :n_straight]
-        self.components = _leading_components(self.rows)
         self.largest_variance = float(np.linalg.eigvalsh(features.T @ features / len(features))[-1])
-        n_nearest = min(_JUDGES, len(features) - 1)
-        self.is_large = len(features) > max(_JUDGES, 3 * n_clusters) and n_clusters > 1 and bool(np.ptp(self.rows))
+        self.is_large = len(features) > max(NEAREST, 3 * n_clusters) and n_clusters > 1 and bool(np.ptp(self.rows))
+        self.components = leading_components(self.rows)
         if self.is_large:
-            self.nearest = graph_local_scaling(nearest_rows(self.components, n_nearest, generator=generator))[0]
+            self.judge = Judge(self.components, generator)
 
     def ways(self, *, are_directions: bool) -> tuple[str, ...]:
         """Return the ways that these rows allow: directions have no covariance, and a few rows no graph."""
@@ -235,27 +227,11 @@ class _Race:
         }
         n_runs = _RUNS if self.is_large and len(self.rows) <= _FEW_ROWS else 1
         found = [np.unique(ways[name](), return_inverse=True)[1] for _ in range(n_runs)]
-        judged = [(self.score(labels) if self.is_large else 0.0, -number) for number, labels in enumerate(found)]
+        judged = [
+            (self.judge.score(labels, self.K) if self.is_large else 0.0, -number) for number, labels in enumerate(found)
+        ]
         best, number = max(judged)
         return found[-number], best
-
-    def score(self, labels: np.ndarray) -> float:
-        """Return how much other rows tell about the clusters, relative to the root of their entropy."""
-        own = np.eye(labels.max() + 1)[labels]
-        shares = own.mean(axis=0)
-        entropy = -float(shares @ np.log(shares))
-        if entropy <= 0:
-            return 0.0
-        told = _information(own.T @ (self.nearest @ own)) + _OF_RULE * self._by_a_rule(own)
-        return told / float(np.sqrt(entropy * np.log(self.K)))
-
-    def _by_a_rule(self, own: np.ndarray) -> float:
-        """Return what linear discriminants that were learnt from one half tell about the clusters of the other."""
-        half = self.generator.permutation(len(own)) % 2 == 0
-        joint = np.zeros((own.shape[1], own.shape[1]))
-        for learns in (half, ~half):
-            joint += _discriminants(self.components, own, learns)
-        return _information(joint)
 
     def rule_of(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Learn W and b of a rule that repeats clusters."""
@@ -292,37 +268,7 @@ class _Race:
         return np.argmax(self.features @ W + b, axis=1)
 
 
-def _leading_components(rows: np.ndarray) -> np.ndarray:
-    """Return the leading principal components of centred rows."""
-    _, directions = np.linalg.eigh(rows.T @ rows)
-    return np.asarray(rows @ directions[:, ::-1][:, :_COMPONENTS])
-
-
 def _have_one_length(X: Any) -> bool:
     """Say whether rows are directions, as words are once they are prepared."""
     squares = np.asarray(X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)).ravel()
     return bool(np.mean(np.abs(squares - np.median(squares)) <= _EVEN * np.median(squares)) > _MOSTLY)
-
-
-def _discriminants(rows: np.ndarray, own: np.ndarray, learns: np.ndarray) -> np.ndarray:
-    """Learn linear discriminants from some rows, and count clusters against what they say of the others."""
-    sizes = own[learns].sum(axis=0)
-    used = sizes > 0
-    means = (own[learns].T @ rows[learns])[used] / sizes[used, None]
-    within = rows[learns] - (own[learns][:, used] @ means)
-    covariance = within.T @ within / max(len(within), 1)
-    ball = np.trace(covariance) / len(covariance)
-    covariance = (1.0 - _RIDGE) * covariance + _RIDGE * max(ball, np.finfo(float).tiny) * np.eye(len(covariance))
-    W = np.linalg.solve(covariance, means.T)
-    scores = rows[~learns] @ W - 0.5 * np.einsum("ij,ji->i", means, W) + np.log(sizes[used] / sizes.sum())
-    joint = np.zeros((own.shape[1], own.shape[1]))
-    np.add.at(joint, (np.argmax(own[~learns], axis=1), np.flatnonzero(used)[np.argmax(scores, axis=1)]), 1.0)
-    return joint
-
-
-def _information(joint: np.ndarray) -> float:
-    """Return the mutual information of a table of counts, in nats."""
-    P = joint / max(float(joint.sum()), np.finfo(float).tiny)
-    apart = np.outer(P.sum(axis=1), P.sum(axis=0))
-    there = P > 0
-    return float((P[there] * np.log(P[there] / apart[there])).sum())

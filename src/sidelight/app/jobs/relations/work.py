@@ -164,7 +164,7 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
             except ConflictingAnswers as error:
                 raise _in_names(error, contradictions) from error
         n_used = len(np.unique(model.labels_))
-        if not choices or choices[0].by != "rows" or not 2 <= n_used < choices[0].chosen:
+        if not choices or choices[0].by not in ("rows", "told") or not 2 <= n_used < choices[0].chosen:
             break
         options = with_number(options, n_used)  # the rows' graph asked for more than the fit finds rows for
         choices = (replace(choices[0], chosen=n_used, is_clear=False),)
