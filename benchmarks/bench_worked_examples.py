@@ -14,7 +14,7 @@ from sidelight.metrics import answer_information, information_loss
 TITLE = "Worked examples of the documents, computed again"
 MIML = {"hja": "HJA birdsong", "msrcv2": "MSRC v2", "carroll": "Letter-Carroll", "frost": "Letter-Frost"}
 CONSTRAINED = ("ionosphere", "pima", "balance", "digits-389", "letters-IJLT", "msrcv2-6", "hja")
-ACTIVE = ("crabs", "sonar", "balance", "letters-IJ", "digits-389")
+ACTIVE = ("fertility", "parkinsons", "crabs", "sonar", "balance", "transfusion", "letters-IJ", "digits-389")
 # [P17] tables 3.8 and 3.9: rows are the truth, columns what people said; the first is "different" or "none"
 PEOPLE = {
     "Birdsong v2, pairs": [[142.42, 6.50], [8.92, 37.15]],

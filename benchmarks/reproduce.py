@@ -20,7 +20,23 @@ sys.path.insert(0, str(Path(__file__).parent))
 from documents import DOCUMENTS
 from drawings import draw
 from fingerprint import SAME, SAMPLED, freshness
-from verdicts import DOCS, MISSING, NOT_YET, PAGES, VERDICTS, Cell, Document, Item, Source, kind_of
+from verdicts import (
+    BESIDE,
+    DOCS,
+    FACT,
+    METHOD,
+    MISSING,
+    NOT_YET,
+    PAGES,
+    RIVAL,
+    TIME,
+    VERDICTS,
+    Cell,
+    Document,
+    Item,
+    Source,
+    kind_of,
+)
 
 FOLDER = DOCS / "reproduction"
 PLAIN = "Tables and figures without results"
@@ -75,7 +91,7 @@ def finished(name: str) -> bool:
 def tell(documents: Sequence[Document]) -> None:
     """Print totals, pages that are not of this code, and what nobody has run."""
     for document in documents:
-        counts = Counter(kind_of(item.outcome().verdict) for item in document.items)
+        counts = tally(document)[METHOD]
         print(f"{document.key}: " + ", ".join(f"{counts[verdict]} {plain(verdict)}" for verdict in VERDICTS))
         for name in (name for name in document.benchmarks if not finished(name)):
             print(f"  left: {name} ({freshness(name) if (PAGES / f'{name}.md').exists() else 'never run'})")
@@ -108,14 +124,26 @@ def index() -> str:
         "on where it was. [Decision 47](../decisions/0047-verdicts-are-read-from-benchmarks.md) says how verdicts are "
         "reached.",
         "",
-        table(("document", "items", *(plain(verdict) for verdict in VERDICTS)), [*map(total, listed), grand()]),
+        *story(),
+        "## What the documents say of their own methods",
         "",
-        "*Reproduced*: level with the printed figure within the larger of both spreads, or a claim that holds. "
-        "*Beaten*: "
-        "better than printed by more than that; of a time this mostly says that machines are faster now. "
-        "*Cannot be run "
-        "here*: the data or the people are not to be had; the row says why. *Not run yet*: the row says what is "
-        "missing.",
+        table(("document", "items", *(plain(verdict) for verdict in VERDICTS)), totals(VERDICTS, METHOD)),
+        "",
+        "*Reproduced*: level with the printed figure within the larger of both spreads, or a claim that holds; a "
+        "difference within the spread neither carries a claim nor refutes it. *Above print*: better than printed by "
+        "more than that, which means that something differs from the document. *Open*: one run against a printed "
+        "spread, or figures that are mostly level. A verdict on fewer than five runs says on how many. *Cannot be "
+        "run here*: the data or the people are not to be had; the row says why.",
+        "",
+        "## What they print of others, of times and of facts",
+        "",
+        "Other people's methods that a document compares with, seconds on machines of its day, sizes of sets and "
+        "worked arithmetic. They say whether protocols agree, and nothing about the document's method.",
+        "",
+        table(
+            ("of", "items", *BESIDE),
+            [[kind, *counts] for kind in (RIVAL, TIME, FACT) for counts in [totals(BESIDE, kind)[-1][1:]]],
+        ),
         "",
         "## Every table, figure and section",
         "",
@@ -138,27 +166,51 @@ def places(document: Document) -> list[str]:
     return listed + ([f"[without results: {names}]({document.key}.md{anchor(PLAIN)})"] if names else [])
 
 
-def total(document: Document) -> list[object]:
-    """Return the row of the index for one document."""
-    counts = Counter(kind_of(item.outcome().verdict) for item in document.items)
-    name = f"[{document.title.replace('[', '').replace(']', '')}]({document.key}.md)"
-    return [name, len(document.items), *(counts[verdict] for verdict in VERDICTS)]
+def story() -> list[str]:
+    """For each document in ten lines: what it claims, what holds and on which condition, and what our default does."""
+    lines = ["## In ten lines each", ""]
+    for document in DOCUMENTS.values():
+        lines += [f"**[{document.title.replace('[', '').replace(']', '')}]({document.key}.md)** {told(document)}", ""]
+        if document.picture:
+            path, caption = document.picture
+            lines += [f"![{caption}]({path})", "", f"*{caption}*", ""]
+    return lines
 
 
-def grand() -> list[object]:
-    """Return the last row of the index."""
-    columns = list(zip(*(total(document)[1:] for document in DOCUMENTS.values())))
-    return ["all", *(sum(int(str(count)) for count in column) for column in columns)]
+def told(document: Document) -> str:
+    """Return the story of a document, with its figures."""
+    return document.story.format(*(source.text() for source in document.quoted))
+
+
+def tally(document: Document) -> dict[str, Counter[str]]:
+    """Count verdicts by whose figure it is."""
+    counts: dict[str, Counter[str]] = {kind: Counter() for kind in (METHOD, RIVAL, TIME, FACT)}
+    for item in document.items:
+        counts[item.whose][kind_of(item.outcome().verdict)] += 1
+    return counts
+
+
+def totals(verdicts: Sequence[str], kind: str) -> list[list[object]]:
+    """Return a row for each document and one for all of them, of items of one kind."""
+    rows: list[list[object]] = []
+    for document in DOCUMENTS.values():
+        counts = tally(document)[kind]
+        name = f"[{document.title.replace('[', '').replace(']', '')}]({document.key}.md)"
+        rows.append([name, counts.total(), *(counts[verdict] for verdict in verdicts)])
+    columns = list(zip(*(row[1:] for row in rows)))
+    return [*rows, ["all", *(sum(int(str(count)) for count in column) for column in columns)]]
 
 
 def page_of(document: Document) -> str:
     """Return the page of one document."""
     lines = [f"# {document.title}", "", document.about, "", *(f"{remark}\n" for remark in document.remarks)]
-    counts = Counter(kind_of(item.outcome().verdict) for item in document.items)
-    lines += [f"{len(document.items)} items: " + ", ".join(f"{counts[v]} {plain(v)}" for v in VERDICTS) + ".", ""]
+    lines += [" ".join(sums(document)), ""]
     for part in document.parts:
         lines += [f"## {part.title}", ""] + ([part.text, ""] if part.text else [])
-        lines += [table(("what", "the document", "ours", "draws", "verdict", "measured in"), map(row, part.items)), ""]
+        lines += [
+            table(("what", "of", "the document", "ours", "runs", "verdict", "measured in"), map(row, part.items)),
+            "",
+        ]
         shown = [(f"../benchmarks/{file}", caption) for file, caption in part.pictures]
         for path, caption in [*shown, *((drawing.file, drawing.caption) for drawing in part.drawings)]:
             lines += [f"![{caption}]({path})", "", f"*{caption}*", ""]
@@ -170,6 +222,17 @@ def page_of(document: Document) -> str:
         rows = [(what, said(source), links([source])) for what, source in document.own]
         lines += [table(("what", "ours", "measured in"), rows), ""]
     return "\n".join([*lines, *measured_by(document)])
+
+
+def sums(document: Document) -> list[str]:
+    """Say how many items of each kind have which verdict."""
+    said_ = []
+    for kind, name in ((METHOD, "its own methods"), (RIVAL, "rivals"), (TIME, "times"), (FACT, "facts")):
+        verdicts = VERDICTS if kind == METHOD else BESIDE
+        counts = tally(document)[kind]
+        listed = ", ".join(f"{counts[verdict]} {plain(verdict)}" for verdict in verdicts if counts[verdict])
+        said_ += [f"{counts.total()} items of {name}: {listed}."] if counts else []
+    return said_
 
 
 def measured_by(document: Document) -> list[str]:
@@ -196,7 +259,7 @@ def row(item: Item) -> list[str]:
     """Return the cells of one item."""
     outcome = item.outcome()
     draws = f"{said(item.draws[0])} of {item.draws[1]}" if item.draws else ""
-    return [item.what, item.printed, outcome.ours, draws, outcome.verdict, links(item.sources)]
+    return [item.what, item.whose, item.printed, outcome.ours, draws, outcome.verdict, links(item.sources)]
 
 
 def said(source: Source) -> str:

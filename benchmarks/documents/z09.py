@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verdicts import Cell, Document, Part, Said, cannot, claim, exactly, figure, judged
+from verdicts import FACT, RIVAL, TIME, Cell, Document, Part, Said, cannot, claim, exactly, figure, judged
 
 PAGE, MARGIN, WORKED = "bags_fidelity", "bags_margin", "worked_examples"
 SETS = ("Corel", "SIVAL, six classes", "birdsong")
@@ -65,7 +65,7 @@ DOCUMENT = Document(
                     "3 / 230 / 300 / 1953",
                     Cell(WORKED, "Table 2 of [Z09]", "Corel", "1"),
                 ),
-                cannot("SIVAL1 to SIVAL5: classes, features, bags, rows", "5 / 30 / 300 / 9300", ABSENT),
+                cannot("SIVAL1 to SIVAL5: classes, features, bags, rows", "5 / 30 / 300 / 9300", ABSENT, whose=FACT),
             ],
         ),
         Part(
@@ -78,6 +78,7 @@ DOCUMENT = Document(
                         printed,
                         corel(name, "best by truth, %"),
                         draws=(Said(PAGE, r"best of (ten) runs"), "ten"),
+                        whose=RIVAL,
                     )
                     for name, printed in COREL_3.items()
                 ),
@@ -121,13 +122,13 @@ DOCUMENT = Document(
         Part(
             "Table 4: seconds of a run",
             [
-                figure("Corel, M3IC-MBM", "1.2", corel("M3IC-MBM", "ours, time"), lower=True),
+                figure("Corel, M3IC-MBM", "1.2", corel("M3IC-MBM", "ours, time"), lower=True, whose=TIME),
                 *(
-                    figure(f"Corel, {name}", printed, corel(name, "ours, time"), lower=True)
+                    figure(f"Corel, {name}", printed, corel(name, "ours, time"), lower=True, whose=TIME)
                     for name, printed in COREL_4.items()
                 ),
                 *(
-                    cannot(f"{name}: M3IC-MBM, BAMIC1, BAMIC2, BAMIC3", " / ".join(printed), ABSENT)
+                    cannot(f"{name}: M3IC-MBM, BAMIC1, BAMIC2, BAMIC3", " / ".join(printed), ABSENT, whose=TIME)
                     for name, printed in TABLE_4.items()
                 ),
                 claim(
@@ -149,6 +150,20 @@ DOCUMENT = Document(
             ],
             text="The bag margin (1), which the paper relaxes to (3) and does not try, is among our own figures below.",
         ),
+    ),
+    story="claims that a maximum-margin clustering of bags (M3IC-MBM) is both better and much quicker than k-medoids "
+    "on bag distances (BAMIC). **Holds** on Corel, with C, l and the best run chosen by the truth as the paper chose "
+    "them ({0} % against {1}, {2} and {3} %), and its bound on the number of rounds holds. **Does not** on five of "
+    "six classes of SIVAL: with the printed balance all but one cluster stay empty ({4} % on average, k-medoids {5} "
+    "to {6} %), and neither way to scale rows that was tried changes the order; the paper's five groups and its "
+    "pre-processing are not stated. **Our default** there, words instead of margins: {7} %.",
+    quoted=(
+        corel("M3IC-MBM", "best by truth, %"),
+        *(corel(name, "best by truth, %") for name in BAMIC),
+        Cell(PAGE, SIVAL, "mean", COLUMNS[0]),
+        Cell(PAGE, SIVAL, "mean", "BAMIC minimal"),
+        Cell(PAGE, SIVAL, "mean", "BAMIC maximal"),
+        Cell(PAGE, SIVAL, "mean", "words, defaults"),
     ),
     plain=(("Table 1", "the algorithm; `estimators/bags/cutting_plane.py` and `estimators/bags/max_margin.py`."),),
     wrong=(

@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
-from verdicts import LEVEL, Cell, Comparison, Document, Drawing, Item, Part, Said, claim, exactly, figure, judged
+from verdicts import (
+    ABOVE,
+    LEVEL,
+    METHOD,
+    NOT,
+    REPRODUCED,
+    RIVAL,
+    TIME,
+    Cell,
+    Comparison,
+    Counts,
+    Document,
+    Drawing,
+    Item,
+    Outcome,
+    Part,
+    Said,
+    claim,
+    figure,
+    judged,
+)
 
 PAGE, FROST, FOLDS = "novel", "novel_frost", "novel_protocol"
 BY_FOLDS = "Table 2 of [Z17], parameters by five folds"
@@ -51,6 +71,31 @@ def pictured(cell: str, method: str, column: str) -> Cell:
     return Cell(page_of(cell), "Figures 3 and 4 of [Z17]: training / held out", row_of(cell, method), column, 0)
 
 
+def whose(method: str) -> str:
+    """Whether a figure is of the paper's own method or of a rival that it ran."""
+    return METHOD if method == "DMNL" else RIVAL
+
+
+def runs_of(*methods: str, cells: tuple[str, ...] = tuple(TABLE_2)) -> tuple[Counts, int]:
+    """The runs that a claim over many cells rests on."""
+    listed = [Cell(page_of(c), "Table 2 of [Z17]", row_of(c, m), "n") for c in cells for m in methods]
+    return Counts(PAGE, tuple(listed)), 5
+
+
+def toy() -> Item:
+    """Labels that come out for k = 1, 2, 4, 8: two are true, and a third is one too many."""
+    what, printed = "novel labels that come out for k = 1, 2, 4, 8 (two are true)", "1 of 1, 2 of 2, 3 of 4, 2 of 8"
+    source = Said(PAGE, r"\*The same in figures: novel labels found ([^*\n]+)\*")
+
+    def judge() -> Outcome:
+        sides = [[int(part.split(" of ")[0]) for part in text.split(", ")] for text in (printed, source.text())]
+        theirs, ours = ([abs(n - min(k, 2)) for n, k in zip(side, (1, 2, 4, 8))] for side in sides)
+        closer = all(a <= b for a, b in zip(ours, theirs))
+        return Outcome(source.text(), REPRODUCED if sides[0] == sides[1] else ABOVE if closer else NOT)
+
+    return Item(what, printed, (source,), judge)
+
+
 def ahead(column: str, rivals: tuple[str, ...]) -> list[Comparison]:
     """DMNL against rivals in every cell that was run."""
     return [(cell, pictured(cell, "DMNL", column), [pictured(cell, r, column) for r in rivals]) for cell in TABLE_2]
@@ -71,7 +116,7 @@ def table_2() -> list[Item]:
     for cell, printed in TABLE_2.items():
         for method, text in zip(METHODS, printed):
             n = Cell(page_of(cell), "Table 2 of [Z17]", row_of(cell, method), "n")
-            listed.append(figure(f"{cell}, {method}", text, found(cell, method), draws=(n, 5)))
+            listed.append(figure(f"{cell}, {method}", text, found(cell, method), draws=(n, 5), whose=whose(method)))
     return listed
 
 
@@ -81,10 +126,11 @@ def table_3() -> list[Item]:
     for name, printed in TABLE_3.items():
         for method, text in zip(("MIML-NC", "DMNL"), printed):
             cell = Cell(page_of(name), "Table 3 of [Z17]", f"{TITLES[name]} / {method}", "processor")
-            listed.append(figure(f"{name}, {method}", f"{text} s", cell, lower=True))
+            listed.append(figure(f"{name}, {method}", f"{text} s", cell, lower=True, whose=TIME))
     return listed
 
 
+BY_FIVE = (Said(FOLDS, r"(\d) rounds"), 5)
 COMPARABLE = f"comparable (within {LEVEL})"
 DOCUMENT = Document(
     key="z17",
@@ -109,6 +155,7 @@ DOCUMENT = Document(
                 claim(
                     "without exception, DMNL achieves the best performance (all twelve cells)",
                     [(cell, found(cell, "DMNL"), [found(cell, rival) for rival in RIVALS]) for cell in TABLE_2],
+                    draws=runs_of(*METHODS),
                 ),
                 claim(
                     f"footnote 3: the manifold variant is {COMPARABLE} to DMNL",
@@ -118,6 +165,7 @@ DOCUMENT = Document(
                         if cell[:2] in ("MS", "LC")
                     ],
                     within=LEVEL,
+                    draws=runs_of("DMNL, manifold", cells=tuple(cell for cell in TABLE_2 if cell[:2] in ("MS", "LC"))),
                 ),
             ],
         ),
@@ -125,13 +173,14 @@ DOCUMENT = Document(
             "Table 2 with the paper's own choice of parameters: F_INL",
             [
                 *(
-                    figure(f"{cell}, {method}", text, by_folds(cell, method), draws=(Said(FOLDS, r"(\d) rounds"), 5))
+                    figure(f"{cell}, {method}", text, by_folds(cell, method), draws=BY_FIVE, whose=whose(method))
                     for cell, printed in TABLE_2.items()
                     for method, text in zip(METHODS, printed)
                 ),
                 claim(
                     "without exception, DMNL achieves the best performance (all twelve cells)",
                     [(cell, by_folds(cell, "DMNL"), [by_folds(cell, rival) for rival in RIVALS]) for cell in TABLE_2],
+                    draws=BY_FIVE,
                 ),
             ],
             text="Parameters, and the number of novel labels, by five folds on the known labels of bags.",
@@ -139,11 +188,7 @@ DOCUMENT = Document(
         Part(
             "Figures 1 and 2: the toy",
             [
-                exactly(
-                    "novel labels that come out for k = 1, 2, 4, 8 (two are true)",
-                    "1 of 1, 2 of 2, 3 of 4, 2 of 8",
-                    Said(PAGE, r"\*The same in figures: novel labels found ([^*\n]+)\*"),
-                ),
+                toy(),
             ],
             text="Below: MIML-NC has one novel class where DMNL tells two apart, as in figure 1.",
             pictures=[("novel-2.png", "Figure 1"), ("novel-3.png", "Figure 2")],
@@ -151,21 +196,43 @@ DOCUMENT = Document(
         Part(
             "Figure 3: rows",
             [
-                claim("(a) AUC: DMNL better than ORLR and MIMLfast", ahead("AUC", RIVALS[:2])),
-                claim(f"(a) AUC: DMNL {COMPARABLE} to MIML-NC", ahead("AUC", RIVALS[2:]), within=LEVEL),
-                claim(f"(b) accuracy: DMNL {COMPARABLE} to MIML-NC", ahead("accuracy", RIVALS[2:]), within=LEVEL),
-                claim("(b) accuracy: DMNL better than ORLR and MIMLfast", ahead("accuracy", RIVALS[:2])),
+                claim("(a) AUC: DMNL better than ORLR and MIMLfast", ahead("AUC", RIVALS[:2]), draws=runs_of(*METHODS)),
+                claim(
+                    f"(a) AUC: DMNL {COMPARABLE} to MIML-NC",
+                    ahead("AUC", RIVALS[2:]),
+                    within=LEVEL,
+                    draws=runs_of(*METHODS),
+                ),
+                claim(
+                    f"(b) accuracy: DMNL {COMPARABLE} to MIML-NC",
+                    ahead("accuracy", RIVALS[2:]),
+                    within=LEVEL,
+                    draws=runs_of(*METHODS),
+                ),
+                claim(
+                    "(b) accuracy: DMNL better than ORLR and MIMLfast",
+                    ahead("accuracy", RIVALS[:2]),
+                    draws=runs_of(*METHODS),
+                ),
             ],
             drawings=[drawn(3, "AUC", "accuracy")],
         ),
         Part(
             "Figure 4: bags",
             [
-                claim("F_BNL: DMNL surpasses all", ahead("F_BNL", RIVALS)),
+                claim("F_BNL: DMNL surpasses all", ahead("F_BNL", RIVALS), draws=runs_of(*METHODS)),
                 claim(
-                    "Hamming loss: DMNL better than ORLR and MIMLfast", ahead("Hamming loss", RIVALS[:2]), lower=True
+                    "Hamming loss: DMNL better than ORLR and MIMLfast",
+                    ahead("Hamming loss", RIVALS[:2]),
+                    lower=True,
+                    draws=runs_of(*METHODS),
                 ),
-                claim("Hamming loss: DMNL better than MIML-NC", ahead("Hamming loss", RIVALS[2:]), lower=True),
+                claim(
+                    "Hamming loss: DMNL better than MIML-NC",
+                    ahead("Hamming loss", RIVALS[2:]),
+                    lower=True,
+                    draws=runs_of(*METHODS),
+                ),
             ],
             drawings=[drawn(4, "F_BNL", "Hamming loss")],
         ),
@@ -205,6 +272,27 @@ DOCUMENT = Document(
             ],
         ),
     ),
+    story="claims that DMNL names rows of several novel labels better than three rivals on all twelve cells of table "
+    "2. **Holds**, level or ahead, but on MNIST bags: there ORLR, one logistic regression a label whose novel rows "
+    "are parted by k-means, is ahead (MN(1-2): {0} against {1}) "
+    "and names more rows right ({2} against {3}). Rivals lie above their printed figures, too, so that features or "
+    "draws differ from the paper's. **On a condition**: five folds look at known labels only, and ask "
+    "for too few novel ones where many are true: LC(1-16) {4}, with our defaults {5}, printed 0.26. **Does not**: "
+    "DMNL is not quicker than our MIML-NC. **Our default**, coverage clustering: MS(1-4) {6} where DMNL has {7}, "
+    "LC(1-4) {8} where DMNL has {9}; one run each.",
+    quoted=(
+        by_folds("MN(1-2)", "ORLR"),
+        by_folds("MN(1-2)", "DMNL"),
+        pictured("MN(1-2)", "ORLR", "accuracy"),
+        pictured("MN(1-2)", "DMNL", "accuracy"),
+        by_folds("LC(1-16)", "DMNL"),
+        found("LC(1-16)", "DMNL"),
+        found("MS(1-4)", "coverage"),
+        found("MS(1-4)", "DMNL"),
+        found("LC(1-4)", "coverage"),
+        found("LC(1-4)", "DMNL"),
+    ),
+    picture=("z17-3.png", "AUC and accuracy of rows in all cells of table 2"),
     plain=(("Table 1", "notation; the same letters are used in `estimators/novelty`."),),
     wrong=(
         "Phi+ and Phi- are misprinted: they are (|M| + M)/2 and (|M| - M)/2.",

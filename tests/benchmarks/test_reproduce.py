@@ -75,7 +75,7 @@ def test_a_page_that_is_older_than_an_item_breaks_no_command(load, tmp_path, mon
     ):
         source = verdicts.Cell(*cell)
         item = verdicts.figure("x", "0.2", source, draws=(source, 5))
-        assert reproduce.row(item)[4].startswith("not run yet: ")
+        assert reproduce.row(item)[5].startswith("not run yet: ")
         part = verdicts.Part("Table 1", [item])
         document = verdicts.Document("x", "X", "", ["gone"], [part], [], own=[("y", source)])
         assert "- gone: never run." in reproduce.page_of(document)
@@ -166,12 +166,12 @@ def test_comments_and_docstrings_do_not_count(load, tmp_path):
     ("printed", "ours", "lower", "verdict"),
     [
         ("0.22 ± 0.02", "0.23 ± 0.01", False, "reproduced"),
-        ("0.22 ± 0.02", "0.25 ± 0.01", False, "beaten"),
+        ("0.22 ± 0.02", "0.25 ± 0.01", False, "above print"),
         ("0.22 ± 0.02", "0.19 ± 0.01", False, "**not reproduced**"),
         ("0.22 ± 0.02", "0.19 ± 0.04", False, "reproduced"),
         ("54.0", "54.04", False, "reproduced"),
         ("54.0", "53.9", False, "**not reproduced**"),
-        ("206 s", "3.1 s", True, "beaten"),
+        ("206 s", "3.1 s", True, "above print"),
         ("0.22", "", False, "not run yet"),
     ],
 )
@@ -184,11 +184,15 @@ def test_figures_are_compared_by_their_spreads(load, monkeypatch, printed, ours,
 @pytest.mark.parametrize(
     ("values", "options", "verdict"),
     [
-        ({"a": 2, "b": 1, "c": 2}, {}, "**not reproduced**"),
+        ({"a": 2, "b": 1, "c": 3}, {}, "**not reproduced**"),
         ({"a": 2, "b": 1, "c": 1}, {}, "reproduced"),
-        ({"a": 1, "b": 1, "c": 0}, {}, "**not reproduced**"),
+        ({"a": 1, "b": 1, "c": 0}, {}, "open: mostly level"),  # a tie neither carries a claim nor refutes it
+        ({"a": "0.30 ± 0.02", "b": "0.31 ± 0.01", "c": "0.2"}, {}, "open: mostly level"),
+        ({"a": "0.30 ± 0.02", "b": "0.33 ± 0.01", "c": "0.2"}, {}, "**not reproduced**"),
+        ({"a": "0.30 ± 0.02", "b": "0.27 ± 0.01", "c": "0.2"}, {}, "reproduced"),
         ({"a": 1, "b": 2, "c": 2}, {"lower": True}, "reproduced"),
-        ({"a": 1, "b": 1.01, "c": 1}, {"within": 0.02}, "reproduced"),
+        ({"a": 1.0, "b": 1.01, "c": 1.0}, {"within": 0.02}, "reproduced"),
+        ({"a": 1.0, "b": 1.20, "c": 1.0}, {"within": 0.02}, "**not reproduced**"),
         ({"a": 2, "b": 1, "c": 1}, {"within": 0.02, "level": True}, "**not reproduced**"),
     ],
 )
@@ -206,6 +210,58 @@ def test_a_claim_about_most_needs_more_than_half(load, monkeypatch):
     good, bad = ("good", high, [low]), ("bad", low, [high])
     assert verdicts.claim("x", [good, good, bad], most=True).judge().verdict == "reproduced"
     assert verdicts.claim("x", [good, bad], most=True).judge().verdict == "**not reproduced**"
+    even = ("even", high, [high])
+    assert verdicts.claim("x", [good, even], most=True).judge().verdict == "open: mostly level"
+
+
+@pytest.mark.parametrize(
+    ("whose", "printed", "ours", "runs", "verdict"),
+    [
+        ("its method", "0.22 ± 0.02", "0.30", "1", "open: one run against a spread"),
+        ("its method", "0.22 ± 0.02", "0.30 ± 0.01", "3", "above print, on 3 runs"),
+        ("its method", "0.22 ± 0.02", "0.30 ± 0.01", "20", "above print"),
+        ("a rival", "0.22 ± 0.02", "0.30 ± 0.01", "5", "differs: above print"),
+        ("a rival", "0.22 ± 0.02", "0.10 ± 0.01", "five", "differs: below print"),
+        ("a rival", "0.22 ± 0.02", "0.23 ± 0.01", "5, 5, 0", "agrees"),
+        ("a time", "206 s", "3.1 s", "5", "differs: quicker"),
+        ("a fact", "83.5", "92.1", "5", "differs: not as printed"),
+    ],
+)
+def test_verdicts_say_whose_figure_it_is_and_on_how_many_runs(load, monkeypatch, whose, printed, ours, runs, verdict):
+    verdicts = load("verdicts")
+    monkeypatch.setattr(
+        verdicts, "quote", lambda page, section, row, column, whole=False: {"c": ours, "n": runs}[column]
+    )
+    cell, n = (verdicts.Cell("p", "s", "r", column) for column in "cn")
+    item = verdicts.figure("x", printed, cell, lower=whose == "a time", draws=(n, 20), whose=whose)
+    assert item.outcome().verdict == verdict
+
+
+def test_a_curve_is_its_mean_and_is_not_there_before_it_has_several_runs(load, monkeypatch):
+    verdicts = load("verdicts")
+    texts = {"a": "0.2 ± 0.1", "b": "0.4 ± 0.3", "one": "0.5"}
+    monkeypatch.setattr(verdicts, "quote", lambda page, section, row, column, whole=False: texts[column])
+    whole, part = (verdicts.Curve("p", "s", "r", columns) for columns in (("a", "b"), ("a", "one")))
+    assert whole.text() == "0.300 ± 0.200"
+    assert whole.is_there()
+    assert not part.is_there()
+    assert verdicts.claim("x", [("set", part, [whole])]).judge().verdict.startswith("not run yet")
+
+
+@pytest.mark.parametrize(
+    ("differences", "verdict"),
+    [
+        (("-2.0 ± 0.5", "-3.0 ± 1.0"), "reproduced"),
+        (("-2.0 ± 0.5", "0.4 ± 1.0"), "reproduced"),
+        (("-0.5 ± 0.5", "0.4 ± 1.0"), "open: mostly level"),
+        (("-2.0 ± 0.5", "2.5 ± 1.0"), "**not reproduced**"),
+    ],
+)
+def test_differences_hold_from_two_standard_errors_on(load, monkeypatch, differences, verdict):
+    verdicts = load("verdicts")
+    monkeypatch.setattr(verdicts, "quote", lambda page, section, row, column, whole=False: differences[int(row)])
+    cells = [(f"set {row}", verdicts.Cell("p", "s", str(row), "c")) for row in range(2)]
+    assert verdicts.apart("x", cells).judge().verdict == verdict
 
 
 def test_comparisons_that_were_not_run_are_named_and_not_judged(load, monkeypatch):
