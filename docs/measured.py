@@ -41,6 +41,9 @@ def quote(page: str, section: str, row: str, column: str, *, whole: bool = False
     return found[0][place] if whole else re.sub(r"\s*\(.*\)", "", found[0][place])
 
 
+_DECISION = re.compile(r"\[([^\]]+)\]\((?:\.\./)*decisions/([\w-]+\.md)\)")  # decisions are not among the built pages
+
+
 def _role(
     name: str, rawtext: str, text: str, lineno: int, inliner: Any, options: Any = None, content: Any = ()
 ) -> tuple[list[nodes.Node], list[Any]]:
@@ -62,11 +65,24 @@ def _freshness(
 
 
 def _tell(app: Any, docname: str, source: list[str]) -> None:
-    """Tell the reader of a page of benchmarks which code it is of."""
+    """Tell the reader of a page of benchmarks which code it is of, and where in the repository a decision is."""
+    source[0] = _DECISION.sub(r"\1 (`docs/decisions/\2`)", source[0])
     folder, _, page = docname.partition("/")
+    if folder == "benchmarks" and page == "index":
+        source[0] += "\n" + "\n".join(
+            f"- [{_title(path)}]({path.name})" for path in sorted(PAGES.glob("*.md")) if path.stem != page
+        )
+    elif folder == "benchmarks":
+        source[0] = (
+            f"---\norphan: true\n---\n{source[0]}"  # reached from the index and from what quotes it, not in the menu
+        )
     if folder == "benchmarks" and "\n\nWritten by `make bench" in source[0]:
         head, _, rest = source[0].partition("\n\nWritten by")
         source[0] = f"{head}\n\n*This page was {{freshness}}`{page}`.*\n\nWritten by{rest}"
+
+
+def _title(path: Path) -> str:
+    return path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
 
 
 def _always_old(app: Any, env: Any, *_: Any) -> list[str]:
