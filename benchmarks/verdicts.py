@@ -81,8 +81,10 @@ class Curve:
         return [Cell(self.page, self.section, self.row, column) for column in self.columns]
 
     def text(self, *, whole: bool = False) -> str:
-        """The mean, and the mean of what follows ±."""
+        """The mean, and the mean of what follows ±; nothing where a cell is empty."""
         cells = self.cells()
+        if not all(cell.is_there() for cell in cells):
+            return ""
         values, spreads = [cell.number() for cell in cells], [spread_of(cell.text()) for cell in cells]
         return f"{sum(values) / len(cells):.3f} ± {sum(spreads) / len(cells):.3f}"
 
