@@ -100,6 +100,10 @@ class Bags(Frozen):
     said : mapping
         Bag id to ``{label: (least, most)}`` for bags that say more than a list; ``most`` is None for any number. Their
         ``labels`` hold what is surely there, and they are partial where that is not all.
+    kinds : dict
+        Kinds above labels that some bag names, and the labels below each.
+    counts_rows, how_counted : bool and str
+        Whether some bag says how many of its rows carry a label, and how: "counts", "shares", or "" for none.
 
     Notes
     -----
@@ -339,6 +343,24 @@ class Bags(Frozen):
         """Whether some bag says how many of its rows carry a label."""
         return self.demands is not None and bool(self.demands.is_counted.any())
 
+    @property
+    def how_counted(self) -> str:
+        """How bags say how many of their rows carry a label: "counts", "shares", or "" where none does."""
+        if self.demands is None or not self.counts_rows:
+            return ""
+        return "shares" if self.demands.is_share.any() else "counts"
+
+    @property
+    def kinds(self) -> dict[str, tuple[Hashable, ...]]:
+        """The kinds above labels that some bag names, and the labels below each."""
+        if self.demands is None:
+            return {}
+        below = self.demands.member[self.n_classes :]
+        return {
+            str(name): tuple(self.classes[c] for c in np.flatnonzero(row).tolist())
+            for name, row in zip(self.demands.nodes, below)
+        }
+
     def bag_label_mask(self) -> Flags:
         """Return which classes the rows of each bag may have, shape (n_bags, n_classes).
 
@@ -373,6 +395,24 @@ class Bags(Frozen):
             new = set(sets.classes) - set(self.classes)
             sets = label_sets.in_classes(sets, (*self.classes, *sorted_names(new)))
         return self._with_sets(sets, None, label_sets.read_partial(partial, self._code_of, sets.is_labelled))
+
+    def keeping_said(self, other: Bags, but: Any = ()) -> Self:
+        """Return these bags with what the same bags of ``other`` say beyond lists, but for some that were changed.
+
+        Parameters
+        ----------
+        other : Bags
+            The same rows and bags, whose classes are among these.
+        but : iterable of bag ids, default=()
+            Bags that keep their lists.
+        """
+        if other.demands is None:
+            return self
+        forget = flags_of(but, self._code_of, "Bags.keeping_said")
+        moved = other.demands.in_classes(other.classes, self.classes)
+        more = None if moved is None else moved.without(forget)
+        is_special = other.demands.is_special & ~forget
+        return self._with_sets(self._label_sets, more, np.where(is_special, other.is_partial, self.is_partial))
 
     def without_labels(self, names: Any = None) -> Self:
         """Return the same bags with the label sets of these bags forgotten; all of them by default.

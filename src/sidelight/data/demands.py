@@ -54,7 +54,8 @@ class Demands(Frozen):
     least: Floats
     most: Floats
     is_open: Flags  # bags whose other rows may be anything
-    _fields = ("nodes", "member", "starts", "elements", "least", "most", "is_open")
+    is_share: Flags  # bags whose numbers came as shares
+    _fields = ("nodes", "member", "starts", "elements", "least", "most", "is_open", "is_share")
 
     @property
     def bags(self) -> Places:
@@ -84,7 +85,7 @@ class Demands(Frozen):
         least, most, by = self.least[places], self.most[places], np.repeat(scale, sizes)
         is_count = (least > 1.0) | np.isfinite(most)
         least, most = np.where(is_count, least * by, least), most * by
-        return self._having(starts, self.elements[places], least, most, self.is_open[bags])
+        return self._having(starts, self.elements[places], least, most, self.is_open[bags], self.is_share[bags])
 
     def opened(self, is_open: Flags) -> Self:
         """Return the demands with these bags open; one that only says what is absent is always open."""
@@ -117,12 +118,15 @@ class Demands(Frozen):
     def _kept(self, kept: Flags) -> Self | None:
         sizes = np.bincount(self.bags[kept], minlength=len(self.starts) - 1)
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
-        return self._having(starts, self.elements[kept], self.least[kept], self.most[kept], self.is_open)
+        flags = self.is_open, self.is_share
+        return self._having(starts, self.elements[kept], self.least[kept], self.most[kept], *flags)
 
-    def _having(self, starts: Places, elements: Places, least: Floats, most: Floats, is_open: Flags) -> Self | None:
+    def _having(
+        self, starts: Places, elements: Places, least: Floats, most: Floats, is_open: Flags, is_share: Flags
+    ) -> Self | None:
         made = self._make(
             nodes=self.nodes, member=self.member, starts=starts, elements=elements, least=least, most=most,
-            is_open=is_open,
+            is_open=is_open, is_share=is_share,
         )  # fmt: skip
         return made if made.is_special.any() else None
 
@@ -151,7 +155,8 @@ class Demands(Frozen):
         """Read what :meth:`archived` wrote."""
         if state is None:
             return None
-        kinds = {"member": bool, "is_open": bool, "starts": np.intp, "elements": np.intp}
+        state = {"is_share": np.zeros(n_bags, dtype=bool), **state}  # the first versions did not remember it
+        kinds = {"member": bool, "is_open": bool, "is_share": bool, "starts": np.intp, "elements": np.intp}
         nodes = tuple(state["nodes"])
         made = cls._make(
             nodes=nodes, **{k: np.array(state[k], kinds.get(k, np.float64)) for k in cls._fields if k != "nodes"}
@@ -160,7 +165,7 @@ class Demands(Frozen):
         is_sound = (
             made.member.shape == (n_elements, n_classes)
             and len(made.starts) == n_bags + 1
-            and len(made.is_open) == n_bags
+            and len(made.is_open) == len(made.is_share) == n_bags
             and made.starts[0] == 0
             and made.starts[-1] == n_said == len(made.least) == len(made.most)
             and bool((np.diff(made.starts) >= 0).all())
@@ -206,6 +211,7 @@ def read(
     under = _leaves_under(tree)
     leaves = [name for name in (_as_tree(tree).names if tree is not None else ()) if name not in under]
     said: dict[Hashable, dict[Hashable, Range]] = {}
+    published: set[Hashable] = set()
     if labels is not None:
         if not isinstance(labels, Mapping):
             raise InvalidData(
@@ -216,11 +222,14 @@ def read(
             look_up(bag, code_of, "Bags labels", "bag")
             if members is not None:
                 said[bag] = _ranges(bag, members)
+                if isinstance(members, Mapping) and any(isinstance(known, Expected) for known in members.values()):
+                    published.add(bag)
     if shares is not None:
         for bag, ranges in _of_shares(shares, code_of, sizes, rows).items():
             if bag in said:
                 raise InvalidData(f"Bags: bag {bag!r} has both labels and shares. Give one of them.")
             said[bag] = ranges
+            published.add(bag)
     used = {name for ranges in said.values() for name in ranges if name not in under}
     known = tuple(classes) if classes is not None else sorted_names(used | set(leaves))
     outside = used - set(known)
@@ -234,7 +243,7 @@ def read(
         lists[bag] = {name for name, (least, _) in ranges.items() if least > 0 and name not in under}
         if any(name in under or (least == 0 and most > 0) for name, (least, most) in ranges.items()):
             unsure.add(bag)
-    return Said(lists, known, unsure, _demands(said, code_of, known, under))
+    return Said(lists, known, unsure, _demands(said, code_of, known, under, published))
 
 
 def _demands(
@@ -242,6 +251,7 @@ def _demands(
     code_of: Mapping[Hashable, int],
     classes: Names,
     under: Mapping[str, frozenset[str]],
+    published: set[Hashable],
 ) -> Demands:
     nodes = tuple(sorted(name for name in under if any(name in ranges for ranges in said.values())))
     place = {name: e for e, name in enumerate((*classes, *nodes))}
@@ -257,6 +267,7 @@ def _demands(
         nodes=nodes, member=member, starts=starts, elements=table[:, 1].astype(np.intp),
         least=np.ascontiguousarray(table[:, 2]), most=np.ascontiguousarray(table[:, 3]),
         is_open=np.zeros(len(code_of), dtype=bool),
+        is_share=np.array([bag in published for bag in code_of], dtype=bool),
     )  # fmt: skip
 
 
@@ -332,13 +343,14 @@ def _of_shares(
     found: dict[Hashable, dict[Hashable, Range]] = {}
     for bag, told in _share_table(shares).items():
         code = look_up(bag, code_of, "Bags shares", "bag")
-        values = {plain(name): 0.0 if is_missing(share) else float(share) for name, share in told.items()}
+        values = {plain(name): _share(bag, plain(name), share) for name, share in told.items()}
         total = sum(values.values())
         unit = 100.0 if total > 50.0 else 1.0
-        if min(values.values(), default=0.0) < 0 or abs(total / unit - 1.0) > ADDS_UP:
+        if abs(total / unit - 1.0) > ADDS_UP:
+            some = ", ".join(f"{name!r}: {share:g}" for name, share in list(values.items())[:4])
             raise InvalidData(
-                f"Bags shares: those of bag {bag!r} add up to {total:g}, not to 1 or 100. Name what the rest is as a "
-                "label of its own."
+                f"Bags shares: those of bag {bag!r} ({some}{', ...' if len(values) > 4 else ''}) add up to {total:g}, "
+                "not to 1 or 100. Name what the rest is as a label of its own."
             )
         size = float(sizes[code])
         base = rows.get(bag, size) if isinstance(rows, Mapping) else size if rows is None else rows
@@ -351,6 +363,15 @@ def _of_shares(
             low, high = max(share - error, 0.0) * size, min(share + error, 1.0) * size
             found[bag][name] = (round(low, _DIGITS), round(high, _DIGITS))  # so that shares written are shares read
     return found
+
+
+def _share(bag: Hashable, name: Hashable, share: Any) -> float:
+    if is_missing(share):
+        return 0.0
+    is_number = isinstance(share, (int, float, np.integer, np.floating)) and not isinstance(share, bool)
+    if not is_number or not 0 <= share < np.inf:
+        raise InvalidData(f"Bags shares: bag {bag!r} has {share!r:.80} for {name!r}. Give a share from 0 on.")
+    return float(share)
 
 
 def _share_table(shares: Any) -> Mapping[Any, Mapping[Any, Any]]:

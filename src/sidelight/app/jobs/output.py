@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _OURS = (
     "also in", "bags that disagree", "bits kept", "by features alone", "evidence (nats)", "for example",
-    "further parents", "gaps look like forgetting", "is called", "it was", "label added", "labels told rightly",
-    "log likelihood", "made of", "may hold", "most frequent", "next cluster", "novel cluster", "number of clusters",
-    "one of", "probability of same", "right label", "rows stand out by", "rows with the parent seen", "share kept",
-    "share kept of nothing", "stands out by", "times chance", "typical rows", "witness row", "witnesses stand out by",
+    "further parents", "gaps look like forgetting", "in its words", "is called", "it was", "label added",
+    "labels told rightly", "log likelihood", "made of", "may hold", "most frequent", "next cluster", "novel cluster",
+    "number of clusters", "one of", "probability of same", "right label", "rows stand out by",
+    "rows with the parent seen", "share kept", "share kept of nothing", "stands out by", "times chance", "too many",
+    "typical rows", "witness row", "witnesses stand out by",
 )  # fmt: skip
 _CHANNEL = "cluster of "  # followed by the name of a channel or axis, which stays as it is
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.app.jobs.bag_words import found_in_bags, kinds_of, numbers_of_bags, ranges_in_words
 from sidelight.app.jobs.result import Columns
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
@@ -89,13 +90,23 @@ def _named(model: Any, data: Dataset, coverage: float = COVERAGE) -> Placed:
     own["label"] = names[np.argmax(Q @ to_labels, axis=1)].tolist()
     own["probability"] = Q.max(axis=1).tolist()
     own |= one_of(model, Q, coverage)
+    own |= kinds_of(model, X, bags if with_lists else None)
     if with_lists:
         own["by features alone"] = names[np.argmax(P @ to_labels, axis=1)].tolist()
     own["novelty"] = Q[:, np.asarray(model.class_of_) < 0].sum(axis=1).tolist()
     if bags is None:
         return Placed(own)
     carried = model.predict_bags(X, bags)
-    of_bags = {"bag": [str(name) for name in bags.names], "labels": ["|".join(sorted(map(str, s))) for s in carried]}
+    of_bags: dict[str, list[Any]] = {
+        "bag": [str(name) for name in bags.names],
+        "labels": ["|".join(sorted(map(str, s))) for s in carried],
+    }
+    found = found_in_bags(model, X, bags, coverage)
+    if found is not None:
+        how = getattr(model, "counts_rows_", "")
+        sizes = bags.sizes.tolist()
+        of_bags["in its words"] = [ranges_in_words(some, size, how) for some, size in zip(found, sizes)]
+        of_bags |= numbers_of_bags(model, X, bags, found)
     if len(getattr(model, "calibration_", {}).get("lists", {}).get("bag", ())):
         sets = model.predict_bag_sets(X, bags, coverage=coverage)
         of_bags["may hold"] = ["|".join(sorted(map(str, s))) for s in sets]
@@ -107,6 +118,8 @@ def _known_lists(bags: Bags | None, classes: Sequence[Any]) -> tuple[Bags | None
     if bags is None or not bags.is_labelled.any():
         return bags, []
     known = {str(name): name for name in classes}
+    if all(name in known.values() for name in bags.classes):
+        return bags.with_classes(classes), []  # with all that they say beyond lists
     strange = [str(name) for name in bags.classes if str(name) not in known]
     labels = {
         bag: {known[str(name)] for name in listed if str(name) in known}
@@ -137,7 +150,12 @@ def _whole_bags(model: Any, data: Dataset) -> Placed:
         "cluster": labels[bags.codes].tolist(),
         "probability": sure[bags.codes].tolist(),
     }
-    of_bags = {"bag": names, "cluster": labels.tolist(), "probability": sure.tolist(), "rows": bags.sizes.tolist()}
+    of_bags: dict[str, list[Any]] = {
+        "bag": names,
+        "cluster": labels.tolist(),
+        "probability": sure.tolist(),
+        "rows": bags.sizes.tolist(),
+    }
     return Placed(rows, of_bags)
 
 

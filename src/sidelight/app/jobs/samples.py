@@ -88,6 +88,23 @@ def _birds(seed: int) -> Dataset:
     return _with_bags(np.round(np.concatenate(rows), 4), Bags(ids, labels=labels), [f"f{j}" for j in range(6)], None)
 
 
+def _bird_counts(seed: int) -> Dataset:
+    """Calls of 60 visits, and how many of each kind somebody counted; every visit has most kinds."""
+    rng = np.random.default_rng(seed)
+    species = ("wren", "thrush", "owl", "warbler", "jay")
+    centres = rng.normal(scale=2.5, size=(len(species), 6))
+    sizes = rng.integers(15, 40, size=60)
+    ids = np.repeat([f"visit{b + 1:02d}" for b in range(len(sizes))], sizes)
+    kinds = [rng.choice(len(species), size=size, p=rng.dirichlet(np.full(len(species), 1.5))) for size in sizes]
+    rows = centres[np.concatenate(kinds)] + rng.normal(size=(len(ids), 6))
+    counts = {
+        name: dict(zip(species, np.bincount(some, minlength=len(species)).tolist()))
+        for name, some in zip(dict.fromkeys(ids.tolist()), kinds)
+    }
+    bags = Bags(ids.tolist(), labels=counts, classes=species)
+    return _with_bags(np.round(rows, 4), bags, [f"f{j}" for j in range(6)], None)
+
+
 def _people(seed: int) -> Dataset:
     from sidelight.data.channels import stack_channels
     from sidelight.data.synth.sources import make_sources
@@ -132,6 +149,11 @@ SAMPLES = {
         "Segments of 120 recordings in bags, with the species of each recording",
         _birds,
         {"bag": "recording", "bag_labels": "species"},
+    ),
+    "counts": Sample(
+        "Calls of 60 visits in bags, and how many of each species somebody counted",
+        _bird_counts,
+        {"bag": "visit", "label_": ""},
     ),
     "digit-bags": Sample("Handwritten digits in bags, with the digits of each bag", _digit_bags),
     "digits": Sample("Handwritten digits, 1797 x 64, with their digit", _bundled("digits")),

@@ -107,6 +107,10 @@ class CoverageClustering(JudgesRows, ClusterMixin, Estimator):
         "wren" or "wren/2" for the clusters of a class, "novel-1" for the others.
     classes_ : tuple
         The known labels.
+    kinds_ : dict
+        The kinds above labels that bags of the fit name, and the labels below each.
+    counts_rows_ : {"", "counts", "shares"}
+        Whether bags of the fit say how many of their rows carry a label, or which share.
     class_of_ : ndarray of shape (n_clusters,)
         The class of each cluster, -1 for novel ones.
     label_names_ : tuple
@@ -129,7 +133,9 @@ class CoverageClustering(JudgesRows, ClusterMixin, Estimator):
         of rows of the fit with their lists (below 1 sharpens, above 1 softens); about the share of new rows that are
         named "right" by features alone; the share of labels that lists seem to have "forgotten"; the "reliability" of
         "rows" by what is "said" and about how many are "right"; "n_bags" and "n_rows" that were held out; the
-        "probability" of each label on their "lists", with the number of its "bag"; a "note" says why none were. With
+        "probability" of each label on their "lists", with the number of its "bag"; how near "numbers" of rows are to
+        what is found, exp(-errors in standard errors); how often "kinds" above labels that are said of a bag are
+        "wrong", by "threshold"; a "note" says why none were. With
         novel clusters, "novel" says whether rows are explained better with one (the "gain" in nats of held-out rows)
         and how much of each known label it has "taken"; where it "is_harmful", rows whose list is known are novel only
         where that is likelier than their name divided by the "chance" that another row's list has it.
@@ -314,6 +320,7 @@ class CoverageClustering(JudgesRows, ClusterMixin, Estimator):
         self.calibration_ = settled.calibration
         self.classes_, self.class_of_, self.cluster_names_ = layout.classes, layout.class_of, layout.names
         self.label_names_, self.penalty_ = layout.label_names, settled.penalty
+        self.kinds_, self.counts_rows_ = settled.kinds, settled.counts_rows
         self.weights_, self.intercept_ = W.copy(), b.copy()
         self.feature_map_, self.reach_ = settled.feature_map, reach
         self.boundary_ = STRAIGHT if settled.feature_map is None else CURVED

@@ -34,6 +34,7 @@ from sidelight.estimators._labelled_bags.row_temperature import FEWEST_BAGS, Cal
 from sidelight.estimators._labelled_bags.supervision import Layout
 from sidelight.estimators.coverage.novel_rows import SLIP, NovelRows
 from sidelight.estimators.coverage.problem import Problem, Told
+from sidelight.estimators.coverage.words import Words
 from sidelight.progress import report
 
 FEWEST_TO_CHOOSE = 10  # labelled bags below which holding some out says nothing
@@ -49,13 +50,17 @@ STEEP = 1.0  # standard deviation of the logarithm of the slope around 0
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Of bags that a fit did not see: how probable lists were, log-odds of labels, lists, which are whole, rows."""
+    """Of bags that a fit did not see: how probable lists were, log-odds of labels, lists, which are whole, rows.
+
+    ``words`` says of each of them what it was said to hold, against what its rows say.
+    """
 
     values: np.ndarray
     evidence: np.ndarray
     listed: np.ndarray
     is_complete: np.ndarray
     rows: HeldOutRows
+    words: Words
 
     @classmethod
     def join(cls, parts: list[HeldOut]) -> HeldOut:
@@ -64,7 +69,8 @@ class HeldOut:
             np.concatenate([getattr(part, what) for part in parts])
             for what in ("values", "evidence", "listed", "is_complete")
         )
-        return cls(values, evidence, listed, is_complete, HeldOutRows.join([part.rows for part in parts]))
+        words = Words.join([part.words for part in parts])
+        return cls(values, evidence, listed, is_complete, HeldOutRows.join([part.rows for part in parts]), words)
 
 
 class RoughFits:
@@ -108,7 +114,8 @@ class RoughFits:
         complete = kept & ~bags.is_partial  # of a partial list no row is known to be on it
         is_complete = (complete & bags.whole)[kept]  # nor is a list where rows were cut away
         rows = rows.take(complete[bags.codes])
-        return HeldOut(values[kept], evidence[kept], listed[kept].astype(float), is_complete, rows)
+        words = Words.of(P[:, : len(bags.classes)], bags)
+        return HeldOut(values[kept], evidence[kept], listed[kept].astype(float), is_complete, rows, words)
 
 
 def copies_together(X: Any, bags: Bags) -> np.ndarray | None:

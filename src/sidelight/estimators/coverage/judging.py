@@ -10,6 +10,7 @@ falls, one bag more counted as a miss, misses at most alpha in a new bag on aver
 from __future__ import annotations
 
 from collections.abc import Hashable
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,10 @@ from sidelight.estimators._labelled_bags.supervision import (
 )
 from sidelight.estimators.coverage.held_out import BagOdds, HeldOut, log_odds
 from sidelight.estimators.coverage.problem import Coverage, Told
+from sidelight.estimators.coverage.words import carried, most_specific, said_of, sums_of, threshold_of_kinds
+
+NORMAL = NormalDist()
+LEAST = 1e-300  # nearness of what is as far away as can be
 
 
 class JudgesRows(ProbabilityColumns):
@@ -186,6 +191,68 @@ class JudgesRows(ProbabilityColumns):
         order, starts = bags.order, bags.starts[:-1]
         counts = np.add.reduceat(P[order], starts, axis=0)
         return counts, np.sqrt(np.add.reduceat((P * (1.0 - P))[order], starts, axis=0))
+
+    def predict_bags_said(self, X: Any, bags: Any, *, coverage: float = 0.9) -> np.ndarray:
+        """Return what each bag holds in the words of the fit: ``{label or kind: (least, most)}``, by features alone.
+
+        Where bags of the fit count rows (or publish shares), each label has a range of numbers of rows that holds the
+        true one for about a share ``coverage`` of labels of new bags; held-out bags say how wide it must be. Elsewhere
+        a bag says what is there: the most specific of labels and kinds (``kinds_``) that is probable enough for names
+        to be right that often in held-out bags: "some warbler" where rows cannot tell which. What comes back can be
+        given to :class:`~sidelight.Bags`, with ``tree=model.kinds_``.
+
+        Parameters
+        ----------
+        X, bags : rows and their bags
+            As in :meth:`predict_bags`; the answer has an entry for each of ``bags.names``.
+        coverage : float, default=0.9
+            The share of ranges that hold the true number, or of names that are right.
+        """
+        check_number(self, "coverage", coverage, low=0, high=1, open_low=True, open_high=True)
+        P = (self._belief(X)[0] @ self.layout.to_labels())[:, : len(self.classes_)]
+        bags, known = as_bags(bags, n_rows=len(P)), getattr(self, "calibration_", {})
+        if getattr(self, "counts_rows_", ""):
+            found, error = sums_of(P, bags)
+            numbers = known.get("numbers")
+            width = float(NORMAL.inv_cdf(0.5 + coverage / 2.0))
+            if numbers is not None:
+                width = -np.log(threshold_of_share(numbers["nearness"], numbers["bag"], 1.0 - coverage) or LEAST)
+            low = np.maximum(found - width * error, 0.0)
+            high = np.minimum(found + width * error, bags.sizes[:, None])
+            return said_of(self.classes_, np.ones(found.shape, dtype=bool), np.round(low), np.round(high))
+        names, member = self._elements()
+        threshold = threshold_of_kinds(known["kinds"], coverage) if "kinds" in known else coverage
+        return said_of(names, most_specific(carried(P, bags, member), member, threshold), None, None)
+
+    def predict_kinds(self, X: Any, *, bags: Any = None, coverage: float = 0.9) -> np.ndarray:
+        """Return the most specific name of each row that is probable enough: a label, else a kind above it, else None.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        bags : Bags, default=None
+            The bags of these rows, when their labels are known.
+        coverage : float, default=0.9
+            The probability, as sure as held-out lists are right, that a name must have.
+        """
+        check_number(self, "coverage", coverage, low=0, high=1, open_low=True, open_high=True)
+        names, member = self._elements()
+        chance = (self.predict_proba(X, bags=bags) @ self.layout.to_labels())[:, : len(self.classes_)] @ member.T
+        smallest_first = np.argsort(member.sum(axis=1), kind="stable")
+        likely = chance[:, smallest_first] > coverage
+        answers = np.array([*(names[e] for e in smallest_first), None], dtype=object)
+        return np.asarray(answers[np.where(likely.any(axis=1), likely.argmax(axis=1), len(names))])
+
+    def _elements(self) -> tuple[list[Any], np.ndarray]:
+        """Return the names of labels and of kinds above them, and which labels each has."""
+        kinds = getattr(self, "kinds_", {})
+        place = {name: c for c, name in enumerate(self.classes_)}
+        member = np.zeros((len(place) + len(kinds), len(place)), dtype=bool)
+        member[: len(place)] = np.eye(len(place), dtype=bool)
+        for row, below in enumerate(kinds.values(), start=len(place)):
+            member[row, [place[name] for name in below]] = True
+        return [*self.classes_, *kinds], member
 
     def predict_bag_sets(self, X: Any, bags: Any, *, coverage: float = 0.9, of: str = "share") -> np.ndarray:
         """Return label sets of new bags that hold a wanted share of the true labels, by features alone.

@@ -92,6 +92,8 @@ class Settled:
     solutions: list[Solution]
     odds: BagOdds
     calibration: dict[str, Any]
+    kinds: dict[str, tuple[Any, ...]]
+    counts_rows: str
 
     @property
     def layout(self) -> Layout:
@@ -134,7 +136,8 @@ def settle(
         settings, penalty=settled.penalty
     )  # what is held out is judged by rules like the one that is used
     trust = settle_trust(settings, replace(told, X=seen.X), problem, best(solutions).parameters, generator, boundary)
-    return Settled(boundary, settled.penalty, choice, problem, solutions, *trust)
+    words = told.bags.kinds, told.bags.how_counted
+    return Settled(boundary, settled.penalty, choice, problem, solutions, *trust, *words)
 
 
 def settle_trust(
@@ -152,6 +155,8 @@ def settle_trust(
     odds, calibration = correct_odds(settings, told, held_out), calibrate_rows(settings, told, held_out, Q)
     probability, bag = told_probabilities(held_out, odds)
     more: dict[str, Any] = {"lists": {"probability": probability, "bag": bag}}
+    if told.bags.demands is not None:
+        more |= held_out.words.as_dict(told.bags.demands.member)
     if problem.layout.n_novel and fits.layout.n_novel and not told.one_of and calibration.n_rows:
         T = calibration.temperature
         novel = compare_without(fits, told.X, parts, T)

@@ -330,7 +330,9 @@ def exact_cell(bags: Bags, b: int) -> str:
     for name, (least, most) in said.of_bag(b, classes).items():
         least = least if bags.whole[b] else 0
         word: Any = [least, most]
-        if most == least == int(least):
+        if said.is_share[b]:
+            word = [float(least), None if most is None else float(most)]  # a point tells a share from a count
+        elif most == least == int(least):
             word = int(least)
         elif most is None and least in (0, 1):
             word = "maybe" if least == 0 else "present"

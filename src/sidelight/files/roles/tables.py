@@ -71,6 +71,8 @@ def read_table(
     if replace(wanted, same=None) == RoleRequest():
         wanted = wanted.over(**getattr(source, "hints", {}))
     source = without_gap_words(source, wanted.missing_words)
+    if label_table is not None and wanted.bag is None and wanted.id is None:
+        wanted = _with_key(source, label_table, wanted)
     plan = plan_roles(source, wanted)
     plan.doubts[:0] = getattr(source, "doubts", ())
     if plan.events:
@@ -140,6 +142,17 @@ def read_table(
         doubts=tuple(plan.doubts),
         evidence=evidence(plan),
     )
+
+
+def _with_key(source: TableSource, labels: TableSource, wanted: RoleRequest) -> RoleRequest:
+    """Take the key of a table of labels for the bag where the rows have a column of that name that comes back."""
+    key, spoken = labels.names[0], (wanted.ignore, wanted.features, wanted.sequence)
+    has_role = any(key == part or (isinstance(part, (list, tuple)) and key in part) for part in spoken)
+    if key not in source.names or has_role:
+        return wanted
+    cells = [row[source.names.index(key)] for row in source.sample()]
+    comes_back = len(set(cells)) < len(cells) and any(row[0] in set(cells) for row in labels.sample()[:100])
+    return wanted.over(bag=(key, f"the table of labels begins with {key!r}")) if comes_back else wanted
 
 
 def _no_rows(source: TableSource, plan: Plan) -> Dataset:

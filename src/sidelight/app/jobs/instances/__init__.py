@@ -156,6 +156,11 @@ def _fits(data: Dataset, roles: Mapping[str, Any]) -> Fit | None:
         return None
     why = "rows in bags, label sets on bags: the label of each row"
     assert data.bags is not None  # is_labelled looked
+    if data.bags.counts_rows:
+        why = (
+            f"rows in bags that say {'which share' if data.bags.how_counted == 'shares' else 'how many'} of them carry "
+        )
+        return Fit("instances", f"{why}each label: the label of each row", roles)
     n_none = int((data.bags.is_labelled & (data.bags.n_labels == 0)).sum())
     if n_none:
         none = counted(n_none, "list says that none of them is there", "lists say that none of them is there")

@@ -13,6 +13,15 @@ import numpy as np
 
 from sidelight._core.params import is_sparse
 from sidelight._models.prepared_rows import kind_of
+from sidelight.app.jobs.bag_words import (
+    found_in_bags,
+    joined,
+    kinds_of,
+    numbers_of_bags,
+    ranges_in_words,
+    said_against_found,
+    words_of_bag,
+)
 from sidelight.app.jobs.checking import RIGHT, checked, leaves_no_choice, row_corrections
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import bag_of_rows, cluster_table, gallery_of
@@ -21,7 +30,7 @@ from sidelight.app.jobs.instances.naming import about_labels_of_their_own, name_
 from sidelight.app.jobs.instances.result import Contents, CoverageResult, Moved
 from sidelight.app.jobs.job import wants_parts
 from sidelight.app.jobs.output import heading
-from sidelight.app.jobs.placing import Placed, one_of
+from sidelight.app.jobs.placing import COVERAGE, Placed, one_of
 from sidelight.app.jobs.reading import (
     DESCRIBE,
     SHOWN,
@@ -237,14 +246,20 @@ def _corrected(bags: Bags, row_labels: Any, right: dict[int, str]) -> tuple[Bags
     lists = {name: set(listed) for name, listed in bags.labels.items() if listed is not None}
     whole = dict(zip(bags.names, bags.whole.tolist()))
     known = {str(name): name for name in bags.classes}
+    allowed, changed = bags.bag_label_mask(), set()
     for row, name in right.items():
         label = known.setdefault(name, name)
         labels[row] = label
-        bag = bags.names[int(bags.codes[row])]
+        code = int(bags.codes[row])
+        bag = bags.names[code]
         if bag in lists:
             lists[bag].add(label)
-    partial = [bag for bag in lists if not whole[bag]]
-    return bags.with_labels(lists, classes=list(known.values()), partial=partial), labels
+            if label not in bags.classes or not allowed[code, bags.classes.index(label)]:
+                changed.add(bag)
+    open_ = {bag for bag, is_open in zip(bags.names, bags.is_partial.tolist()) if is_open}
+    partial = [bag for bag in lists if not whole[bag] or bag in open_]
+    corrected = bags.with_labels(lists, classes=list(known.values()), partial=partial)
+    return corrected.keeping_said(bags, changed), labels
 
 
 def lists_of(data: Dataset, config: RunConfig, lists: str, empty: str) -> Bags:
@@ -267,7 +282,8 @@ def as_meant(bags: Bags, lists: str, empty: str) -> Bags:
     }
     labels = {name: listed for name, listed in labels.items() if listed is not None}
     partial = [name for name, listed in labels.items() if listed] if lists == "partial" else ()  # "none" is complete
-    return bags.with_labels(labels, classes=bags.classes, partial=partial)
+    meant = bags.with_labels(labels, classes=bags.classes, partial=partial)
+    return meant if lists == "partial" else meant.keeping_said(bags)
 
 
 def candidates_of(data: Dataset) -> list[frozenset[str] | None] | None:
@@ -322,6 +338,7 @@ def named_rows(
         "label": [str(name) for name in with_bags],
         "probability": sure.tolist(),
         **one_of(model, Q),
+        **kinds_of(model, data.X, bags),
         "by features alone": [str(name) for name in alone],
         "novelty": novelty.tolist(),
     }
@@ -366,16 +383,27 @@ def _taken(model: Any) -> list[tuple[str, float]]:
 
 
 def bag_table(X: Any, bags: Bags, model: Any, what: str, values: np.ndarray) -> Columns:
-    """What each bag says, what its rows say by features alone, and how well both agree; the hardest first."""
-    carried = model.predict_bags(X, bags)
-    listed = [bags.labels[name] for name in bags.names]
-    order = np.argsort(values, kind="stable")
+    """What each bag says, what its rows say by features alone, and how well both agree; the hardest first.
+
+    Beside it stand the labels that its rows lack, those that they have too many of, and the numbers that were found.
+    """
+    carried, how = model.predict_bags(X, bags), getattr(model, "counts_rows_", "")
+    found = found_in_bags(model, X, bags, COVERAGE)
+    order = np.argsort(values, kind="stable").tolist()
+    apart = [said_against_found(bags, b, carried[b], found, how) for b in order]
+    sizes = bags.sizes.tolist()
+    numbers = numbers_of_bags(model, X, bags, found)
     return {
         "bag": [str(bags.names[b]) for b in order],
-        "rows": [int(bags.sizes[b]) for b in order],
-        "labels": ["" if listed[b] is None else _joined(listed[b]) for b in order],
-        "by features alone": [_joined(carried[b]) for b in order],
+        "rows": [sizes[b] for b in order],
+        "labels": [words_of_bag(bags, b, how) for b in order],
+        "by features alone": [
+            joined(carried[b]) if found is None else ranges_in_words(found[b], sizes[b], how) for b in order
+        ],
+        "missing": [missing for missing, _ in apart],
+        "too many": [many for _, many in apart],
         what: [float(values[b]) for b in order],
+        **{name: [cells[b] for b in order] for name, cells in numbers.items()},
     }
 
 
@@ -406,10 +434,6 @@ def _objects(names: Any) -> np.ndarray:
     array = np.empty(len(names), dtype=object)
     array[:] = list(names)
     return array
-
-
-def _joined(names: Any) -> str:
-    return "|".join(sorted(str(name) for name in names))
 
 
 _FEWEST = 10  # labelled bags that a test can stand on

@@ -27,6 +27,7 @@ _GLOSSARY = {
     "novel": "Not named by any list: rows that no label of their bag explains.",
     "weight of the bags": "How strongly shared bags pull rows together, against their features (the parameter alpha).",
 }
+_OF_LISTS = ("log likelihood", "labels told rightly")
 _SMALLEST = "The smallest number within one standard error (the band) of the best is taken."
 
 
@@ -355,17 +356,23 @@ def _changed(moved: Moved) -> Section:
 
 def _bags(found: CoverageResult) -> Section:
     """Show the bags, the hardest first; a log likelihood becomes the probability that one label is told rightly."""
-    shown = dict(found.tables["bags"])
+    known = ("bag", "rows", "labels", "by features alone", "missing", "too many", *_OF_LISTS)
+    shown = {name: cells for name, cells in found.tables["bags"].items() if name in known}
     if "log likelihood" in shown:
         of_list = shown.pop("log likelihood")
         shown["labels explained"] = [math.exp(min(0.0, float(v)) / max(found.n_labels, 1)) for v in of_list]
     else:
         shown["labels explained"] = shown.pop("labels told rightly")
+    for name in ("labels", "by features alone", "missing", "too many"):
+        shown[name] = [cell.replace("|", ", ") for cell in shown[name]]
     caption = (
-        "What each bag lists, what its rows say by their features alone, and the average probability that a label is "
-        "explained rightly."
+        "What each bag says, what its rows say by their features alone, which labels they lack and which they have too "
+        "many of, and the average probability that a label is explained rightly."
     )
+    n_apart = sum(bool(a or b) for a, b in zip(shown["missing"], shown["too many"]))
     told = "Bags at the top are the hardest to explain: a wrong or forgotten label often hides there."
+    if n_apart:
+        told += f" In {counted(n_apart, 'bag')} what was said and what is found differ."
     drawn = table(shown, caption, most=25, percents=("labels explained",), file="bags.csv")
     return Section("The bags", [told], [drawn])
 
