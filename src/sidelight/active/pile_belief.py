@@ -12,6 +12,7 @@ together it falls to nothing, because a wrong placement shapes what it is judged
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from sidelight._core.simplex import entropy, softmax
 from sidelight.active.gaussian import LabelProcess
 from sidelight.active.people import Rates
 from sidelight.active.row_belief import SURE, RowBelief
-from sidelight.active.screens import Pile, PileAct, Piles
+from sidelight.active.screens import NEW, Pile, PileAct, Piles
 from sidelight.active.shown import RowsAlone, shown_clusters
 from sidelight.active.strategies import FORGIVEN
 
@@ -42,6 +43,8 @@ CHANGED = 0.02  # of a probability, from which the process learns the labels aga
 LEAST_ALONE = 0.02  # chance that the only row of a pile is rightly alone
 NEEDLESS = 5  # rows of a pile, up to which it may have been begun in error
 MUCH_LARGER = 3  # times as many rows has the pile that it belongs to, at least
+MOST_LEARNT = 300  # placed rows that tell about others; those placed later are believed by these and by their votes
+DRAWN, DRAWN_EVERY = 2, 5  # rows drawn at random, on one screen in so many
 ONE_PILE = 0.5  # chance of being one from which it pays to ask about two piles
 
 
@@ -52,10 +55,13 @@ class PileBelief(RowBelief):
     ----------
     piles : Piles
         The piles that stand. The clusters of this belief are these, in their order.
+    beyond : dict of int to ndarray
+        The chances of placed rows that the process has no room for.
     """
 
     can_relink = False
     piles: Piles
+    beyond: dict[int, Floats]
     process: LabelProcess
     _before: RowBelief
     _n_weighed: int
@@ -67,7 +73,7 @@ class PileBelief(RowBelief):
         """Go on from what answers about pairs said; that belief is not changed."""
         made = cls.__new__(cls)
         vars(made).update(vars(belief))
-        made._before, made.piles = belief, Piles()
+        made._before, made.piles, made.beyond = belief, Piles(), {}
         made.process, made.at, made.links = belief.process.anew(), {}, []
         made._n_weighed, made.is_consistent, made.is_settled = 0, True, None
         made.eps = AT_FIRST
@@ -86,21 +92,28 @@ class PileBelief(RowBelief):
 
     def _take(self, *rows: int) -> None:
         new = [row for row in dict.fromkeys(rows) if row not in self.at]
+        room = max(MOST_LEARNT - len(self.rows), 0)
+        self.beyond |= {row: np.zeros(0) for row in new[room:] if row in self.piles.votes}
+        new = new[:room]
         self.at.update(zip(new, range(len(self.rows), len(self.rows) + len(new))))
         if new:
             self.process.add(*new)
 
-    def take(self, act: PileAct, generator: np.random.Generator) -> None:
-        """Learn what a person did with piles."""
-        self.piles.take(act)
-        self._take(*(row for row in act.rows if row in self.piles.votes))
+    def take(self, acts: Sequence[PileAct], generator: np.random.Generator) -> None:
+        """Learn what people did with piles."""
+        if acts[0].begun is not None and not self.piles.n_screens:
+            self.piles = Piles()
+        for act in acts:
+            self.piles.take(act)
+            self._take(*(row for row in (*(act.begun or ()), *act.rows) if row in self.piles.votes))
         self._fit(generator)
 
     def tell_all(self, answers: list[tuple[int, int, bool]], generator: np.random.Generator) -> None:
         """Learn answers about pairs: they move the rows that they are about."""
         for a, b, same in answers:
             self._take(a, b)
-            self.links.append((self.at[a], self.at[b], int(same)))
+            if a in self.at and b in self.at:
+                self.links.append((self.at[a], self.at[b], int(same)))
         self._fit(generator)
 
     def next_check(self, was_asked: Any) -> tuple[int, int] | None:
@@ -137,9 +150,21 @@ class PileBelief(RowBelief):
         sure = ~has & (q.max(axis=1, initial=0.0) > SURE) & (m >= 2)
         if sure.any() or (len(q) and np.abs(q - said)[has].max(initial=0.0) > CHANGED):
             process.fit(q, np.where(has | sure, 1.0, np.inf), weigh=False)
+        self._place_beyond(column)
         self.q, self.n_known = np.column_stack([q, np.zeros(len(q))]), m
         self.labels = q.argmax(axis=1) if len(q) else np.zeros(0, dtype=np.intp)
         self.is_placed = has | sure
+
+    def _place_beyond(self, column: dict[int, int]) -> None:
+        """Believe rows that the process has no room for by it and by their votes; they tell nothing about others."""
+        if not self.beyond:
+            return
+        rows, m = list(self.beyond), max(len(column), 1)
+        log_q = np.log(np.maximum(self.process.posterior([view[rows] for view in self.process.views]), 1e-9))
+        for at, row in enumerate(rows):
+            for pile, _ in self.piles.votes[row]:
+                log_q[at, column[pile]] += np.log((1.0 - self.eps) * m / self.eps)
+        self.beyond = dict(zip(rows, softmax(log_q)))
 
     def _by_all_others(self, V: Floats, said: Floats, has: Bools) -> Floats:
         """Return the chances of each pile for every placed row, by all other rows."""
@@ -211,22 +236,61 @@ class PileBelief(RowBelief):
 
     # -- what to show next -------------------------------------------------------------------------------------------
 
-    def rows_to_show(self, n: int, busy: Iterable[int], generator: np.random.Generator) -> list[int]:
-        """Return the rows of the next screen, in random order: doubtful ones and tests again, then new ones."""
+    def rows_to_show(self, n: int, busy: Iterable[int], generator: np.random.Generator) -> tuple[list[int], list[int]]:
+        """Return the rows of the next screen, in random order, and those of them that were drawn at random.
+
+        Doubtful ones and tests again, then new ones; of exact copies only the first.
+        """
         process, position = self.process, self.position
         free = np.ones(len(self.candidates), dtype=bool)
         places = position[list(busy)]
         free[places[places >= 0]] = False
         doubt = self._doubts()
         wish = np.where(free, doubt, 0.0)
+        placed = position[list(self.piles.votes)]
+        wish[placed[placed >= 0]] = 0.0
+        wish[~self._is_first] = 0.0  # copies of another row
         for row, times in self.piles.aside.items():
             wish[position[row]] *= FORGIVEN**times if position[row] >= 0 else 1.0
         known = [t for t, votes in enumerate(self._votes) if votes and position[self.rows[t]] >= 0]
-        wish[position[[self.rows[t] for t in known]]] = 0.0
         again = [self.rows[t] for t in self._to_show_again(n, [t for t in known if free[position[self.rows[t]]]])]
-        new = process.most_telling(n - len(again), doubt, wish)
-        rows = np.array([*again, *self.candidates[new]], dtype=np.intp)
-        return [int(row) for row in generator.permutation(rows)]
+        drawn = self._drawn(n, wish > 0.0, generator)
+        wish[drawn] = 0.0
+        new = process.most_telling(n - len(again) - len(drawn), doubt, wish)
+        rows = np.array([*again, *self.candidates[[*drawn, *new]]], dtype=np.intp)
+        return [int(row) for row in generator.permutation(rows)], [int(row) for row in self.candidates[drawn]]
+
+    def _drawn(self, n: int, may_be: Bools, generator: np.random.Generator) -> list[int]:
+        """Return the positions of rows drawn at random, on every fifth screen: where they go tests what is shown."""
+        n_tests = min(DRAWN, n // 5) if (self.piles.n_screens + 1) % DRAWN_EVERY == 0 else 0
+        free = np.flatnonzero(may_be)
+        return [int(at) for at in generator.choice(free, min(n_tests, len(free)), replace=False)]
+
+    @cached_property
+    def _is_first(self) -> Bools:
+        """Whether each candidate is the first of the rows that are exact copies of each other."""
+        first = np.zeros(len(self.candidates), dtype=bool)
+        first[np.unique(self.copy_of[self.candidates], return_index=True)[1]] = True
+        return first
+
+    @cached_property
+    def copy_of(self) -> Ints:
+        """For each row a number that exact copies of it share, and no other row has."""
+        rows = self.kernels.known
+        places = np.round(rows / max(float(np.abs(rows).max()), 1e-300) * 1e9)  # copies differ by rounding at most
+        return np.asarray(np.unique(places, axis=0, return_inverse=True)[1].ravel(), dtype=np.intp)
+
+    def share_wrong(self, P: Floats) -> float:
+        """Return the share of rows that are probably not where they are shown, by ``P`` and by kinds not met so far."""
+        new = self.process.novelty(self.process.views) * self.chance_of_new()
+        new[[*self.piles.votes]] = 0.0
+        return float(np.mean(1.0 - P.max(axis=1) * (1.0 - new)))
+
+    def expected_pile(self, row: int) -> int:
+        """Return the number of the pile that a row is expected on, ``NEW`` for a new one."""
+        numbers, at = self.piles.numbers, int(self.position[row])
+        best = int(self.places()[at].argmax()) if at >= 0 else len(numbers)
+        return numbers[best] if best < len(numbers) else NEW
 
     def _doubts(self) -> Floats:
         if not self.is_placed.any():
@@ -275,12 +339,16 @@ class PileBelief(RowBelief):
     def shown_piles(self) -> tuple[Pile, ...]:
         """Return the piles with their rows, and the surest row of each as its example."""
         found = []
+        more: dict[int, list[int]] = {}
+        for row, chances in self.beyond.items():
+            more.setdefault(int(chances.argmax()), []).append(row)
         for k, (number, name) in enumerate(self.piles.names.items()):
             own = [t for t in np.flatnonzero(self.labels == k).tolist() if self._votes[t]]
             own = own or [t for t, votes in enumerate(self._votes) if k in [pile for pile, _ in votes]]
             sure = self.q[own, k]
             rows = tuple(self.rows[t] for t in own)
-            found.append(Pile(number, name, rows, rows[int(sure.argmax())] if rows else -1))
+            example = rows[int(sure.argmax())] if rows else next(iter(more.get(k, ())), -1)
+            found.append(Pile(number, name, (*rows, *more.get(k, ())), example))
         return tuple(found)
 
     # -- what is shown -----------------------------------------------------------------------------------------------
@@ -308,4 +376,31 @@ class PileBelief(RowBelief):
             is_consistent=True,
         )
         labels[rows] = self.labels[self.is_placed]
+        for row, chances in self.beyond.items():
+            labels[row] = int(chances.argmax())
+        return self._with_copies(labels, np.append(rows, np.array(list(self.beyond), dtype=np.intp)))
+
+    def _with_copies(self, labels: Ints, placed: Ints) -> Ints:
+        """Give exact copies of placed rows their cluster."""
+        if self._is_first.all() or not len(placed):
+            return labels
+        of_copy = dict(zip(self.copy_of[placed].tolist(), labels[placed].tolist()))
+        is_placed = np.isin(np.arange(len(labels)), placed)
+        for row in np.flatnonzero(~is_placed & np.isin(self.copy_of, list(of_copy))):
+            labels[row] = of_copy[int(self.copy_of[row])]
         return labels
+
+    def posterior(self, X: Any = None) -> Floats:
+        """Return the probability of each pile, for all rows or for new ones."""
+        P = super().posterior(X)
+        if X is None and self.beyond:
+            P[list(self.beyond)] = np.stack(list(self.beyond.values()))
+        return P
+
+    def places(self) -> Floats:
+        """Return the probability of each pile, and of a new one, for every candidate."""
+        Q = super().places()
+        for row, chances in self.beyond.items():
+            if self.position[row] >= 0:
+                Q[self.position[row]] = np.append(chances, 0.0)
+        return Q

@@ -22,6 +22,7 @@ SCREEN, MOVE, RENAME, MERGE = "screen", "move to pile", "rename pile", "merge pi
 APART, SPLIT = "keep piles apart", "split pile"
 N_PILES = {MOVE: 1, RENAME: 1, MERGE: 2, APART: 2, SPLIT: 2}  # that each act is about; a screen has one for each row
 MOST_SHOWN = 200  # rows of one screen
+NEW = -1  # the pile of a row that is expected on none of those that are there
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,8 @@ class Screen:
         How many answers the session had.
     key : str
         Tells this screen from all others; it can be answered once.
+    drawn : mapping of int to int
+        Rows that were drawn at random, and the pile that each is expected on: they test what is shown.
     """
 
     rows: tuple[int, ...]
@@ -69,6 +72,7 @@ class Screen:
     likely: tuple[tuple[int, ...], ...]
     number: int
     key: str
+    drawn: Mapping[int, int] = field(default_factory=dict)
 
 
 def key_of(rows: Sequence[int], number: int, about: str) -> str:
@@ -94,6 +98,10 @@ class PileAct:
         Who did it.
     key : str
         The key of the screen, if there was one.
+    drawn : mapping of int to int
+        Rows of a screen that were drawn at random, and the pile that each was expected on, ``NEW`` for a new one.
+    begun : mapping of int to int or None
+        Of the first act: the rows that answers about pairs had placed, and their piles; None where it does not say.
     """
 
     kind: str
@@ -102,6 +110,8 @@ class PileAct:
     names: Mapping[int, str] = field(default_factory=dict)
     person: str | int | None = None
     key: str = ""
+    drawn: Mapping[int, int] = field(default_factory=dict)
+    begun: Mapping[int, int] | None = None
     moves: ClassVar[bool] = False
 
     @property
@@ -116,6 +126,8 @@ class PileAct:
         kept: dict[str, Any] = {"event": self.kind, "rows": list(self.rows), "piles": list(self.piles)}
         kept |= {"names": {str(pile): name for pile, name in self.names.items()}} if self.names else {}
         kept |= {"screen": self.key} if self.key else {}
+        kept |= {"drawn": {str(row): pile for row, pile in self.drawn.items()}} if self.drawn else {}
+        kept |= {} if self.begun is None else {"begun": {str(row): pile for row, pile in self.begun.items()}}
         return kept | ({} if self.person is None else {"person": self.person})
 
     @classmethod
@@ -125,11 +137,18 @@ class PileAct:
             rows = tuple(int(row) for row in event["rows"])
             piles = tuple(None if pile is None else int(pile) for pile in event["piles"])
             names = {int(pile): str(name) for pile, name in event.get("names", {}).items()}
-            act = cls(str(event["event"]), rows, piles, names, person, str(event.get("screen", "")))
+            drawn, begun = (
+                {int(row): int(pile) for row, pile in event.get(name, {}).items()} for name in ("drawn", "begun")
+            )
+            act = cls(
+                str(event["event"]), rows, piles, names, person, str(event.get("screen", "")), drawn,
+                begun if "begun" in event else None,
+            )  # fmt: skip
         except (KeyError, TypeError, ValueError, AttributeError):
             return None
         fits = len(piles) == N_PILES.get(act.kind, len(rows)) and all(0 <= row < n_rows for row in rows)
         known = all((pile is not None and pile >= 0) or (act.kind == SCREEN and pile is None) for pile in piles)
+        fits = fits and set(drawn) <= set(rows) and all(0 <= row < n_rows and pile >= 0 for row, pile in begun.items())
         return act if fits and known and len(set(rows)) == len(rows) else None
 
 
@@ -148,6 +167,10 @@ class Piles:
         Piles that a person keeps apart.
     answered : set of str
         The keys of the screens that were answered.
+    drawn : dict of int to bool
+        Rows that were drawn at random, and whether each was put where it was expected.
+    n_screens : int
+        How many screens were sorted.
     """
 
     def __init__(self) -> None:
@@ -156,6 +179,8 @@ class Piles:
         self.aside: dict[int, int] = {}
         self.apart: set[frozenset[int]] = set()
         self.answered: set[str] = set()
+        self.drawn: dict[int, bool] = {}
+        self.n_screens = 0
         self.n_begun = 0
         self._home: dict[int, int] = {}  # of piles that were merged: where
 
@@ -170,13 +195,25 @@ class Piles:
         """The numbers of the piles, in the order they were opened."""
         return list(self.names)
 
+    def __copy__(self) -> Piles:
+        made = Piles()
+        vars(made).update(vars(self))
+        made.names, made.aside, made._home = self.names.copy(), self.aside.copy(), self._home.copy()
+        made.votes = {row: votes.copy() for row, votes in self.votes.items()}
+        made.apart, made.answered, made.drawn = self.apart.copy(), self.answered.copy(), self.drawn.copy()
+        return made
+
+    def fits(self, act: PileAct) -> bool:
+        """Whether the piles that an act is about are there, or opened by it."""
+        old = act.piles[:1] if act.kind == SPLIT else [pile for pile in act.piles if pile is not None]
+        return all(pile in self.names or (act.kind == SCREEN and pile not in self._home) for pile in old)
+
     def take(self, act: PileAct) -> None:
         """Go on by one act."""
-        old = act.piles[:1] if act.kind == SPLIT else [pile for pile in act.piles if pile is not None]
-        if any(
-            pile not in self.names and (act.kind != SCREEN or pile < self.n_begun) for pile in old if pile is not None
-        ):
+        if not self.fits(act):
             raise InvalidData(f"An act of the session makes no sense: {act.event!r:.80}. The piles are {self.listed}.")
+        if act.begun and not self.names:
+            self.begin(act.begun)
         if act.kind == SCREEN:
             self._sort(act)
         elif act.kind == MOVE:
@@ -198,8 +235,12 @@ class Piles:
             self._put(lambda row, pile: part if pile == whole and row in moved else pile)
 
     def _sort(self, act: PileAct) -> None:
+        before = set(self.names)
         self._open([pile for pile in act.piles if pile is not None], act.names)
+        self.n_screens += 1
         for row, pile in zip(act.rows, act.piles):
+            if row in act.drawn and pile is not None and row not in self.votes:
+                self.drawn[row] = pile == act.drawn[row] if pile in before else act.drawn[row] == NEW
             if pile is None:
                 self.aside[row] = self.aside.get(row, 0) + 1
             else:
@@ -288,6 +329,35 @@ class Piles:
                     names[opened[placement]] = self.checked_name(placement, who)
             piles.append(opened[placement])
         return piles, names
+
+    # -- acts ---------------------------------------------------------------------------------------------------------
+
+    def rename(self, pile: Any, name: Any, who: str, person: str | int | None) -> PileAct:
+        """Return the act that gives a pile another name."""
+        number = self.checked(pile, who)
+        return PileAct(RENAME, (), (number,), {number: self.checked_name(name, who, but=number)}, person)
+
+    def about_two(self, kind: str, pile: Any, other: Any, who: str, person: str | int | None) -> PileAct:
+        """Return the act that merges two piles, or keeps them apart."""
+        two = self.checked(pile, who), self.checked(other, who)
+        if two[0] == two[1]:
+            raise InvalidData(f"{who} takes two different piles. Got pile {two[0]} twice.")
+        return PileAct(kind, (), two, {}, person)
+
+    def split(
+        self, pile: Any, rows: Sequence[int], name: Any, n_rows: int, who: str, person: str | int | None
+    ) -> PileAct:
+        """Return the act that takes some rows of a pile onto a new one."""
+        whole, moved = self.checked(pile, who), rows_of_screen(rows, n_rows, who)
+        own = {row for row, votes in self.votes.items() if any(number == whole for number, _ in votes)}
+        others = [row for row in moved if row not in own]
+        if others or own == set(moved):
+            raise InvalidData(
+                f"{who} takes some rows of pile {whole}, and leaves some. "
+                + (f"Row {others[0]} is not on it." if others else "These are all of them.")
+            )
+        names = {} if name is None else {self.n_begun: self.checked_name(name, who)}
+        return PileAct(SPLIT, moved, (whole, self.n_begun), names, person)
 
 
 def _in_order(rows: Sequence[int], placements: Any, who: str) -> list[Any]:

@@ -342,14 +342,18 @@ class ActiveSession(Sorting):
         A server calls it while a person looks at the next question, so that no answer waits for it.
         """
         if self._is_due:
-            self._history.add(self.labels_)
+            self._history.add(self.labels_, self._share_wrong())
             self._is_due = False
+
+    def _share_wrong(self) -> float:
+        """Return the share of rows that are probably not where they are shown; NaN before anybody sorted."""
+        return self._belief.share_wrong(self.predict_proba()) if self.piles else float("nan")
 
     def _learn_anew(self, told: Sequence[Told], steps: Sequence[int]) -> None:
         self._begin()
         for batch in in_steps(told, steps):
             if isinstance(batch[0], PileAct):
-                self._learn_act(batch[0])
+                self._learn_acts(batch)
             else:
                 self._learn(batch)
 
@@ -545,7 +549,10 @@ class ActiveSession(Sorting):
     def outlook(self) -> Outlook:
         """Say whether further questions will change much."""
         self.compare_with_before()
-        return self._history.outlook(len(self._said.told), self.predict_proba(), self._belief.n_unlike())
+        drawn = list(self._belief.piles.drawn.values()) if self.piles else None
+        return self._history.outlook(
+            len(self._said.told), self.predict_proba(), self._belief.n_unlike(), self._share_wrong(), drawn
+        )
 
     # -- files -------------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,7 @@ from sidelight.active.screens import (
     APART,
     MERGE,
     MOST_SHOWN,
-    RENAME,
     SCREEN,
-    SPLIT,
     Pile,
     PileAct,
     Piles,
@@ -80,11 +80,18 @@ class Sorting:
             return self._screen
         belief, number = self._on_piles(), len(self._said.told)
         generator = np.random.default_rng([self.seed_, 4, number, len(others)])
-        rows = tuple(belief.rows_to_show(n, {row for rows in others for row in rows}, generator))
-        if not rows:
+        shown, drawn = belief.rows_to_show(n, {row for rows in others for row in rows}, generator)
+        if not shown:
             return None
-        likely = belief.likely_piles(rows)
-        screen = Screen(rows, belief.shown_piles(), likely, number, key_of(rows, number, self._fingerprint))
+        rows, likely = tuple(shown), belief.likely_piles(shown)
+        screen = Screen(
+            rows,
+            belief.shown_piles(),
+            likely,
+            number,
+            key_of(rows, number, self._fingerprint),
+            {row: belief.expected_pile(row) for row in drawn},
+        )
         if not others:
             self._screen, self._asked_for = screen, n
         return screen
@@ -105,9 +112,9 @@ class Sorting:
         who = "ActiveSession.tell_screen"
         rows = rows_of_screen(screen, self._X.shape[0], who)
         piles, key = self._piles(), ""
-        n_open = piles.n_begun
+        n_open, drawn = piles.n_begun, {}
         if isinstance(screen, Screen):
-            key = screen.key
+            key, drawn = screen.key, dict(screen.drawn)
             if key != key_of(screen.rows, screen.number, self._fingerprint):
                 raise InvalidData(
                     f"{who}: this screen is of another session, with other rows. Ask this one for its own."
@@ -118,7 +125,46 @@ class Sorting:
                 )
             n_open = 1 + max((pile.number for pile in screen.piles), default=-1)
         put, names = piles.placed(rows, placements, n_open, who)
-        self._do(PileAct(SCREEN, rows, tuple(put), names, checked_person(person), key))
+        self._do(PileAct(SCREEN, rows, tuple(put), names, checked_person(person), key, drawn))
+
+    @one_thread()
+    def tell_acts(self, acts: Sequence[PileAct]) -> None:
+        """Learn what people did with piles elsewhere, in one step; every act says the numbers of its piles itself.
+
+        Parameters
+        ----------
+        acts : sequence of PileAct
+            In their order. If one of them cannot be, none is learnt.
+        """
+        if not acts:
+            return
+        piles = copy(self._piles())
+        if acts[0].begun is not None and not piles.n_screens:
+            piles = Piles()
+        for act in acts:
+            piles.take(act)
+        for act in acts:
+            self._record(act.event)
+        self._learn_acts(acts)
+
+    def promises_more(self, screen: Screen, question: Question, pace: tuple[float, float, float]) -> bool:
+        """Say whether a screen of ``ask_screen`` promises more a second than a question of ``ask``.
+
+        Parameters
+        ----------
+        screen : Screen
+            What would be sorted.
+        question : Question
+            What would be asked instead.
+        pace : tuple of three float
+            Seconds of a question about two rows, of a screen, and of each of its rows.
+        """
+        same = self._belief.chance_of_same(*question.rows[:2])
+        belief = self._on_piles()
+        places = belief.position[list(screen.rows)]
+        doubts = entropy(np.maximum(belief.places()[places[places >= 0]], 1e-12))
+        of_pair = 0.0 if same is None else float(binary_entropy(same)) / pace[0]
+        return bool(float(doubts.sum()) / (pace[1] + len(screen.rows) * pace[2]) >= of_pair)
 
     @property
     def piles(self) -> tuple[Pile, ...]:
@@ -127,10 +173,7 @@ class Sorting:
 
     def rename_pile(self, pile: Any, name: str, *, person: str | int | None = None) -> None:
         """Give a pile, by number or name, another name."""
-        who = "ActiveSession.rename_pile"
-        number = self._piles().checked(pile, who)
-        name = self._piles().checked_name(name, who, but=number)
-        self._do(PileAct(RENAME, (), (number,), {number: name}, checked_person(person)))
+        self._do(self._piles().rename(pile, name, "ActiveSession.rename_pile", checked_person(person)))
 
     def doubtful_piles(self) -> tuple[Pile, Pile] | None:
         """Return two piles that are probably one, for somebody to say; None where there are none."""
@@ -140,30 +183,20 @@ class Sorting:
 
     def merge_piles(self, pile: Any, other: Any, *, person: str | int | None = None) -> None:
         """Put all rows of ``other`` on ``pile``: the two are one."""
-        self._do(PileAct(MERGE, (), self._two(pile, other, "ActiveSession.merge_piles"), {}, checked_person(person)))
+        who = "ActiveSession.merge_piles"
+        self._do(self._piles().about_two(MERGE, pile, other, who, checked_person(person)))
 
     def keep_piles_apart(self, pile: Any, other: Any, *, person: str | int | None = None) -> None:
         """Say that two piles are not one; ``doubtful_piles`` does not name them again."""
         who = "ActiveSession.keep_piles_apart"
-        self._do(PileAct(APART, (), self._two(pile, other, who), {}, checked_person(person)))
+        self._do(self._piles().about_two(APART, pile, other, who, checked_person(person)))
 
     def split_pile(
         self, pile: Any, rows: Sequence[int], name: str | None = None, *, person: str | int | None = None
     ) -> None:
         """Take some rows of a pile out of it, onto a new pile."""
         who = "ActiveSession.split_pile"
-        whole = self._piles().checked(pile, who)
-        moved = rows_of_screen(rows, self._X.shape[0], who)
-        own = {row for row, votes in self._piles().votes.items() if any(number == whole for number, _ in votes)}
-        others = [row for row in moved if row not in own]
-        if others or own == set(moved):
-            raise InvalidData(
-                f"{who} takes some rows of pile {whole}, and leaves some. "
-                + (f"Row {others[0]} is not on it." if others else "These are all of them.")
-            )
-        part = self._piles().n_begun
-        names = {} if name is None else {part: self._piles().checked_name(name, who)}
-        self._do(PileAct(SPLIT, moved, (whole, part), names, checked_person(person)))
+        self._do(self._piles().split(pile, rows, name, self._X.shape[0], who, checked_person(person)))
 
     # -- within ------------------------------------------------------------------------------------------------------
 
@@ -191,30 +224,28 @@ class Sorting:
     def _piles(self) -> Piles:
         return self._on_piles().piles
 
-    def _two(self, pile: Any, other: Any, who: str) -> tuple[int, int]:
-        two = self._piles().checked(pile, who), self._piles().checked(other, who)
-        if two[0] == two[1]:
-            raise InvalidData(f"{who} takes two different piles. Got pile {two[0]} twice.")
-        return two
-
     def _do(self, act: PileAct) -> None:
+        if not isinstance(
+            self._belief, PileBelief
+        ):  # what pairs said is written down: it may be learnt otherwise again
+            act = replace(act, begun={row: votes[0][0] for row, votes in self._piles().votes.items()})
         self._record(act.event)
-        self._learn_act(act)
+        self._learn_acts([act])
 
     @one_thread()
-    def _learn_act(self, act: PileAct) -> None:
-        """Learn what was done with piles."""
+    def _learn_acts(self, acts: Sequence[PileAct]) -> None:
+        """Learn what was done with piles, in one step."""
         self.compare_with_before()
         n_before = len(self._said.told)
         self._belief = self._on_piles()
-        self._belief.take(act, np.random.default_rng([self.seed_, 5, n_before]))
-        self._said.add_act(act)
+        self._belief.take(acts, np.random.default_rng([self.seed_, 5, n_before]))
+        self._said.add_acts(acts)
         self._known = type(self._known)(self._said, self._belief)
         self._screen = self._labels = self._rates_known = self._sureness = None
         self._pending, self._held = [], []
         placed = sum(map(len, self._belief.piles.votes.values()))
-        every = PartitionHistory.EVERY
-        self._is_due = act.kind == SCREEN and placed // every > (placed - len(act.rows)) // every
+        new, every = sum(len(act.rows) for act in acts if act.kind == SCREEN), PartitionHistory.EVERY
+        self._is_due = new > 0 and placed // every > (placed - new) // every
 
 
 def converse(session: Any, oracle: Any, budget: int | None, seconds: float | None, by: str | None) -> None:
@@ -247,11 +278,7 @@ def _one_question(session: Any, oracle: Any, by: str, left: float) -> bool:
     """Ask one question if there is one, and time for it."""
     screen = None if by == "pairs" else session.ask_screen()
     question = session.ask() if by == "pairs" or (by == "auto" and (session.piles or screen is None)) else None
-    if (
-        screen is not None
-        and question is not None
-        and _gain_of_pair(session, question, oracle) > _gain_of_screen(session, screen, oracle)
-    ):
+    if screen is not None and question is not None and not session.promises_more(screen, question, oracle.pace):
         screen = None
     if screen is not None:
         if oracle.seconds_of(len(screen.rows)) > left:
@@ -262,14 +289,3 @@ def _one_question(session: Any, oracle: Any, by: str, left: float) -> bool:
         return False
     session.tell(question, oracle(question))
     return True
-
-
-def _gain_of_pair(session: Any, question: Question, oracle: Any) -> float:
-    same = session._belief.chance_of_same(*question.rows[:2])
-    return 0.0 if same is None else float(binary_entropy(same)) / oracle.pace[0]
-
-
-def _gain_of_screen(session: Any, screen: Screen, oracle: Any) -> float:
-    places = session._belief.position[list(screen.rows)]
-    doubts = entropy(np.maximum(session._belief.places()[places[places >= 0]], 1e-12))
-    return float(doubts.sum()) / oracle.seconds_of(len(screen.rows))

@@ -150,7 +150,7 @@ def told_by(events: Iterable[Any], n_rows: int) -> list[Told]:
 
 
 def in_steps(told: Sequence[Told], steps: Sequence[int]) -> Iterator[Sequence[Any]]:
-    """Cut answers into steps of the given sizes, and one by one beyond; an act is a step of its own.
+    """Cut answers into steps of the given sizes, and one by one beyond; a step has answers or acts.
 
     >>> [len(step) for step in in_steps([GivenAnswer((0, 1), "same")] * 5, [1, 2])]
     [1, 2, 1, 1]
@@ -159,9 +159,9 @@ def in_steps(told: Sequence[Told], steps: Sequence[int]) -> Iterator[Sequence[An
     for size in [*steps, *[1] * len(told)]:
         if at >= len(told):
             return
-        for is_act, step in groupby(told[at : at + size], key=lambda one: isinstance(one, PileAct)):
+        for _, step in groupby(told[at : at + size], key=lambda one: isinstance(one, PileAct)):
             batch = list(step)
-            yield from ([act] for act in batch) if is_act else [batch]
+            yield batch
         at += size
 
 
@@ -265,10 +265,10 @@ class Conversation:
             self.pairs = self.pairs + Pairs(left, right, words, n_rows=self.pairs.n_rows)
         return learnt
 
-    def add_act(self, act: PileAct) -> None:
-        """Take what a person did with piles: it says nothing about single pairs."""
-        self.told.append(act)
-        self.steps.append(1)
+    def add_acts(self, acts: Sequence[PileAct]) -> None:
+        """Take what people did with piles in one step: it says nothing about single pairs."""
+        self.told.extend(acts)
+        self.steps.append(len(acts))
 
     def _as_pairs(self, rows: tuple[int, ...], answer: str, belief: Any) -> list[tuple[int, int, str]]:
         if answer == UNSURE:

@@ -123,6 +123,7 @@ def new(source: str, name: str | None, folder: str, database: str | None, **type
     from sidelight.app.studio.making import make_project
 
     settings = {key: typed.pop(key) for key in ("kind", "strategy", "questions", "overlap", "clusters", "seed")}
+    settings["by"] = "auto"
     if settings["questions"] is not None and settings["strategy"] != "fixed":
         raise InvalidParameter("A list of questions goes with --strategy fixed.")
     made, notes = make_project(source, name, folder, database, roles_from(typed), settings)

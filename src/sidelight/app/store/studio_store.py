@@ -282,7 +282,7 @@ class StudioStore:
         n, last = sa.func.count(), sa.func.max(events_table.c.at)
         heard = sa.func.count(sa.distinct(events_table.c.person))
         by = sa.select(events_table.c.project, n, last, heard).group_by(events_table.c.project)
-        said = by.where(events_table.c.kind.in_(("answer", "label", "study answer")))
+        said = by.where(events_table.c.kind.in_(("answer", "label", "screen", "study answer")))
         with self._told("read"), self._engine.connect() as connection:
             answers = {row[0]: (row[1], row[3]) for row in connection.execute(said)}
             times = {row[0]: row[2] for row in connection.execute(by)}
@@ -521,9 +521,8 @@ def sent_again(kept: Event, person: Person, new: NewEvent) -> Event:
 
 
 def _says(kept: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Whether two events say the same; databases of before have the key within the content."""
-    one, other = ({name: value for name, value in content.items() if name != "key"} for content in (kept, new))
-    return json.loads(json.dumps(one)) == json.loads(json.dumps(other))
+    """Whether a kept event says the same as a new one, and perhaps more, which was worked out when it was kept."""
+    return bool(json.loads(json.dumps({name: kept.get(name) for name in new})) == json.loads(json.dumps(dict(new))))
 
 
 def _events_where(project: int, wanted: Any) -> Any:

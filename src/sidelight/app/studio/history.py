@@ -10,13 +10,28 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from sidelight.active.questions import UNSURE
+from sidelight.active.screens import N_PILES, SCREEN, PileAct, Piles
 from sidelight.app.store.studio_store import Event, NewEvent, Person, StudioStore, sent_again
 from sidelight.app.studio.answers import Answer
 
+ACTS = (SCREEN, *N_PILES)  # kinds of events about piles
+_ANY = 2**31  # rows of a project are fewer
 _COPY_EVERY, _COPIES = 2000, 3  # events between two copies, and how many of the last ones are held
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a person did with piles, and stands: ``id`` is the event that says so."""
+
+    id: int
+    person: int
+    act: PileAct
+    at: float
+    seconds: float
 
 
 class Standing:
@@ -32,6 +47,12 @@ class Standing:
         What people call the clusters of a run, by what the run calls them; replaced, never changed.
     n_questions, n_corrections : int
         How many answers are answers to questions, and how many corrections, without those that only confirm.
+    acts : dict of int to Done
+        What people did with piles, by the event that says so, in their order.
+    heard : dict of int to Done
+        Those of them that count and whose piles are there.
+    piles : Piles
+        The piles that stand by these.
     """
 
     def __init__(self) -> None:
@@ -39,11 +60,15 @@ class Standing:
         self.aside: frozenset[int] = frozenset()
         self.cluster_names: dict[str, str] = {}
         self.n_questions = self.n_corrections = 0
+        self.acts: dict[int, Done] = {}
+        self.heard: dict[int, Done] = {}
+        self.piles = Piles()
         self._said: dict[tuple[int, frozenset[int]], tuple[int, ...]] = {}  # who said what about which rows
 
     def __copy__(self) -> Standing:
         made = Standing()
         vars(made).update(vars(self), answers=self.answers.copy(), _said=self._said.copy())
+        made.acts, made.heard, made.piles = self.acts.copy(), self.heard.copy(), copy(self.piles)
         return made
 
     def add(self, event: Event, answer: Answer | None) -> None:
@@ -51,10 +76,13 @@ class Standing:
         content = event.content
         if answer is not None:
             self._put(answer if event.kind == "answer" else self._last_word(answer))
+        elif event.kind in ACTS:
+            self._act(event)
         elif event.kind == "edit":
             self._edit(int(content["of"]), str(content["answer"]))
         elif event.kind == "aside":
             self.aside = self.aside | {int(content["of"])} if content["is_aside"] else self.aside - {int(content["of"])}
+            self._sort_again()
         elif event.kind == "cluster name":
             cluster, name = str(content["cluster"]), str(content["name"])
             others = {other: called for other, called in self.cluster_names.items() if other != cluster}
@@ -66,9 +94,38 @@ class Standing:
         """Whether an answer of this person to a question stands."""
         return (person, frozenset(rows)) in self._said
 
-    def last_of(self, person: int) -> Answer | None:
-        """Return the last answer of a person that stands."""
-        return next((answer for answer in reversed(self.answers.values()) if answer.person == person), None)
+    def last_of(self, person: int) -> Answer | Done | None:
+        """Return the last answer of a person that stands, or what they did with piles since."""
+        said = next((answer for answer in reversed(self.answers.values()) if answer.person == person), None)
+        done = next((done for done in reversed(self.acts.values()) if done.person == person), None)
+        return done if said is None or (done is not None and done.id > said.id) else said
+
+    @property
+    def n_placed(self) -> int:
+        """How many rows people sorted, each as often as it was."""
+        return sum(len(done.act.rows) for done in self.acts.values() if done.act.kind == SCREEN)
+
+    def _act(self, event: Event) -> None:
+        """Take what somebody did with piles; where these are gone, because it was taken back, it says nothing."""
+        act = PileAct.of_event({"event": event.kind, **event.content}, _ANY, event.person)
+        if act is not None:
+            self.acts[event.id] = Done(event.id, event.person, act, event.at, event.seconds)
+            self._hear(self.acts[event.id])
+
+    def _hear(self, done: Done) -> None:
+        if done.person in self.aside or not self.piles.fits(done.act):
+            return
+        if not self.heard and done.act.begun is None:
+            done = replace(done, act=replace(done.act, begun={}))
+        self.heard[done.id] = done
+        self.piles.take(done.act)
+
+    def _sort_again(self) -> None:
+        """Fold what was done with piles again: it is of other people than before."""
+        n_begun, self.piles, self.heard = self.piles.n_begun, Piles(), {}
+        for done in self.acts.values():
+            self._hear(done)
+        self.piles.n_begun = n_begun
 
     def counted(self) -> list[Answer]:
         """Return the answers to learn from: none of people set aside, none that the owner decided against."""
@@ -157,6 +214,7 @@ class Replay:
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self.standing = Standing()
+        self._n_begun = 0  # piles ever, those that were taken back among them: no number is used again
         self._stood: list[tuple[Event, Answer | None]] = []  # those that nobody took back, and what they bring
         self._copies: list[tuple[int, Standing]] = []  # how many of them each knows
         for event in events:
@@ -166,6 +224,7 @@ class Replay:
         """Follow one event."""
         if event.kind == "undo":
             self._forget(int(event.content["of"]))
+            self.standing.piles.n_begun = self._n_begun
         elif event.kind != "answer" or not self.standing.has(event.person, event.content["rows"]):
             self._add(event, _answer(event))
 
@@ -174,10 +233,11 @@ class Replay:
             self._copies = [*self._copies[1 - _COPIES :], (len(self._stood), copy(self.standing))]
         self._stood.append((event, answer))
         self.standing.add(event, answer)
+        self._n_begun = max(self._n_begun, self.standing.piles.n_begun)
 
     def _forget(self, number: int) -> None:
         """Fold again without an answer that stands; its edits change nothing then."""
-        if number not in self.standing.answers:
+        if number not in self.standing.answers and number not in self.standing.acts:
             return
         at = next(i for i in reversed(range(len(self._stood))) if self._stood[i][0].id == number)
         self._copies = [(n, kept) for n, kept in self._copies if n <= at]
@@ -241,16 +301,18 @@ class EventLog:
             self._take(kept)
         return kept
 
-    def append_once(self, person: Person, event: NewEvent, check: Callable[[], None]) -> tuple[Event, bool]:
-        """Add an event after ``check``; return it, or the one kept under its key before, and whether it is new."""
+    def append_once(self, person: Person, event: NewEvent, check: Callable[[], Any]) -> tuple[Event, bool]:
+        """Add an event after ``check``; return it, or the one kept under its key before, and whether it is new.
+
+        ``check`` may return an event to be kept in its place, which says all of it and more.
+        """
         with self._store.appending(self._project) as end:
             found = end.events(self.last, event.key)
             kept = next((one for one in found if event.key and one.key == event.key), None)
             with self.lock:
                 self._take(found)
-                if kept is None:
-                    check()
-            made = end.insert(person, event) if kept is None else sent_again(kept, person, event)
+                more = check() if kept is None else None
+            made = end.insert(person, more or event) if kept is None else sent_again(kept, person, event)
         with self.lock:
             self._take([made])
         return made, kept is None

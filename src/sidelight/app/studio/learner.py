@@ -16,8 +16,10 @@ from sidelight._core.matching import match_rows
 from sidelight.active.bayesian import BayesianActiveClustering
 from sidelight.active.outlook import Outlook, PartitionHistory
 from sidelight.active.people import PersonSoFar
+from sidelight.active.screens import PileAct, Screen
 from sidelight.active.session import ActiveSession
 from sidelight.app.studio.answers import Answer
+from sidelight.app.studio.history import Done
 from sidelight.app.studio.rows import Rows
 from sidelight.data.relations import Pairs
 from sidelight.data.relations.facts import most_damaging_first
@@ -29,13 +31,38 @@ KINDS = ("pair", "triplet")
 _TRIES = 20  # questions of the strategy that may have been asked already, before there are none
 _MOST_SHOWN = 50  # contradictions that a page lists: one wrong answer contradicts many
 _STEPS = 300  # of learning everything anew: fewer answers are learnt one by one, as they came from one person
-Told = tuple[tuple[int, ...], str, int, bool]  # rows, answer, person, and whether it corrects the place of a row
+Told = tuple[tuple[int, ...], str, int, bool] | PileAct  # rows, answer, person, and whether it corrects a row's place
 Contradiction = tuple[tuple[int, ...], list[Answer], list[Answer]]  # rows, and the answers for and against
 
 
-def told_by(answers: Sequence[Answer]) -> list[Told]:
-    """Return what is learnt of answers."""
-    return [(answer.rows, answer.words, answer.person, answer.correction) for answer in answers]
+def told_by(said: Sequence[Answer | Done]) -> list[Told]:
+    """Return what is learnt of answers, and of what was done with piles."""
+    return [one.act if isinstance(one, Done) else (one.rows, one.words, one.person, one.correction) for one in said]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A screen as the learner chose it.
+
+    Attributes
+    ----------
+    screen : Screen
+        Its rows.
+    begun : dict of int to int or None
+        Before anybody sorted, the rows that answers about pairs placed, and their piles.
+    doubtful : tuple of int or None
+        Two piles that are probably one.
+    is_best : bool
+        Whether it promises more a second than a question about two rows.
+    n : int
+        How many rows were wanted.
+    """
+
+    screen: Screen
+    begun: dict[int, int] | None = None
+    doubtful: tuple[int, int] | None = None
+    is_best: bool = True
+    n: int = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +138,7 @@ class Learner:
 
     # -- learning ----------------------------------------------------------------------------------------------------
 
-    def catch_up(self, counted: Sequence[Answer], is_over: Callable[[], bool]) -> None:
+    def catch_up(self, counted: Sequence[Answer | Done], is_over: Callable[[], bool]) -> None:
         """Learn what is new in one step; after a restart, an undo or an edit learn everything anew.
 
         ``counted`` has the answers to learn, in their order.
@@ -134,7 +161,17 @@ class Learner:
                 self._note(len(self._learnt), session.labels_)  # the session needs these labels anyway
 
     def _learn(self, session: ActiveSession, batch: Sequence[Told]) -> None:
-        new: dict[tuple[Any, ...], Told] = {}
+        for is_act, some in groupby(batch, key=lambda one: isinstance(one, PileAct)):
+            if is_act:
+                session.tell_acts([act for act in some if isinstance(act, PileAct)])
+            else:
+                self._learn_answers(session, list(some))
+        self._learnt = [*self._learnt, *batch]
+        self._pairs = session.pairs
+
+    @staticmethod
+    def _learn_answers(session: ActiveSession, batch: Sequence[Any]) -> None:
+        new: dict[tuple[Any, ...], Any] = {}
         for rows, answer, person, is_correction in batch:
             if session.may_tell(rows, person):  # else a triplet said it
                 about = (rows, answer, person, is_correction)
@@ -142,8 +179,6 @@ class Learner:
         for is_correction, some in groupby(new.values(), key=lambda one: one[3]):
             answers = [one[:3] for one in some]
             session.tell_all(answers, **({"correction": True} if is_correction else {}))
-        self._learnt = [*self._learnt, *batch]
-        self._pairs = session.pairs
 
     def _note(self, n_answers: int, labels: np.ndarray) -> float:
         """Add a point to the curve; return the agreement with the key."""
@@ -203,6 +238,21 @@ class Learner:
         free = np.setdiff1d(np.arange(self.rows.n), pair)
         return (*pair, int(rng.choice(free))) if free.size else None
 
+    def ask_screen(self, n: int, busy: Sequence[Sequence[int]], pace: tuple[float, float, float]) -> Asked | None:
+        """Return rows to sort that are on no screen of others; None when no row is left.
+
+        ``pace`` is how many seconds a person takes for a pair, a screen, and each of its rows.
+        """
+        session = self._begun()
+        screen = session.ask_screen(n, busy=busy)
+        if screen is None:
+            return None
+        if not session.piles:
+            return Asked(screen, {row: pile.number for pile in screen.piles for row in pile.rows}, n=n)
+        question, two = session.ask(), session.doubtful_piles()
+        is_best = question is None or session.promises_more(screen, question, pace)
+        return Asked(screen, None, None if two is None else (two[0].number, two[1].number), is_best, n)
+
     # -- what is known -----------------------------------------------------------------------------------------------
 
     def look(self, answers: Sequence[Answer], before: Snapshot | None) -> Snapshot:
@@ -222,16 +272,16 @@ class Learner:
         agreement = self._note(n_answers, labels)
         return Snapshot(n_answers, labels, sure, P.shape[1], outlook, agreement, moved, moved_by, typical)
 
-    def contradictions(self, counted: Sequence[Answer]) -> list[Contradiction]:
+    def contradictions(self, counted: Sequence[Any]) -> list[Contradiction]:
         """Return rows that must and cannot link, with the answers that say so; it does not wait for the learning."""
         return [] if self._pairs is None else contradictions_of(self._pairs, counted)
 
 
-def contradictions_of(pairs: Pairs, counted: Sequence[Answer]) -> list[Contradiction]:
+def contradictions_of(pairs: Pairs, counted: Sequence[Any]) -> list[Contradiction]:
     """Return rows that must and cannot link by ``pairs``, the most damaging first, with the answers behind it."""
     found = most_damaging_first(pairs.contradictions())[:_MOST_SHOWN]
     about: dict[frozenset[int], list[Answer]] = {}
-    for answer in counted if found else ():
+    for answer in (one for one in counted if found and isinstance(one, Answer)):
         for pair in combinations(answer.rows, 2):
             about.setdefault(frozenset(pair), []).append(answer)
     ends = pairs.rows

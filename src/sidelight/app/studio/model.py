@@ -9,19 +9,23 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from sidelight.active.people import PersonSoFar
+from sidelight.active.screens import Screen, key_of
 from sidelight.app.studio.answers import Answer
-from sidelight.app.studio.learner import Contradiction, Learner, Snapshot, told_by
+from sidelight.app.studio.history import Done
+from sidelight.app.studio.learner import Asked, Contradiction, Learner, Snapshot, told_by
 from sidelight.app.studio.open_questions import AT_ONCE, NOBODY, FixedList, OpenQuestions, RowsAsked
+from sidelight.app.studio.open_screens import LOADED, USUAL, OpenScreens, Pace
 from sidelight.app.studio.rows import Rows
 from sidelight.app.studio.run.learner import RunLearner
 from sidelight.app.studio.saved_view import mark_of, read_view, write_view
 from sidelight.errors import InvalidData, SidelightError
+from sidelight.estimators._base import fingerprint
 
 _QUIET = 0.1  # seconds without an answer after which the clusters are worked out
 _OLDEST = 5.0  # seconds that the clusters may be behind while answers keep coming
@@ -30,6 +34,7 @@ _POOL, _STALE = 4, 20  # questions that wait for people who have none, and event
 _KEEP_EVERY = 10.0  # seconds after which the clusters are written down again, for the next start
 _REBUILDING = 1.0  # seconds that a page waits for newer clusters while everything is learnt anew
 _CROWD = 4  # people waiting, from which one more is not kept waiting for the model
+_FEW = 2  # people sorting, up to which one waits for a screen that knows of their last one
 _BUSY = 2.0  # seconds of waiting after which a random question is better than none
 
 
@@ -44,7 +49,7 @@ class ProjectModel:
         ``strategy``, ``kind`` ("pair" or "triplet"), ``clusters`` (or None), ``seed``, ``questions`` (a fixed list) and
         ``overlap`` (whether all people are asked the whole fixed list).
     answers : callable
-        Returns the answers that stand, in their order, and one answer a question.
+        Returns the answers that stand, in their order, and what is to be learnt: answers, and what was done with piles.
     learner : Learner or RunLearner, optional
         What learns; by default a session of the project's strategy.
 
@@ -58,7 +63,7 @@ class ProjectModel:
         self,
         rows: Rows,
         settings: Any,
-        answers: Callable[[], tuple[list[Answer], list[Answer]]],
+        answers: Callable[[], tuple[list[Answer], list[Answer | Done]]],
         learner: RunLearner | None = None,
     ) -> None:
         self.rows, self.settings, self._answers = rows, settings, answers
@@ -69,7 +74,8 @@ class ProjectModel:
         self._fixed: FixedList | None = None
         if settings.get("strategy") == "fixed":
             self._fixed = FixedList(settings["questions"], bool(settings.get("overlap")))
-        self._open = OpenQuestions()
+        self._open, self._screens = OpenQuestions(), OpenScreens()
+        self._about = f"{fingerprint(rows.X)} {rows.folder.name}"  # that a screen is of these rows
         self._waiting: dict[int, int] = {}  # who needs a question, in their order, and since which event
         self._state = threading.Condition()  # guards everything that requests and the thread share
         self._news, self._learnt, self._seen = 1, 0, 0  # events so far, those learnt, those the snapshot knows
@@ -151,6 +157,7 @@ class ProjectModel:
         """Give back the questions that a person holds."""
         with self._state:
             self._open.leave(person)
+            self._screens.leave(person)
             if self._fixed is not None:
                 self._fixed.leave(person)
             self._waiting.pop(person, None)
@@ -184,12 +191,96 @@ class ProjectModel:
         with self._state:
             self._learner = learner
             self._open = OpenQuestions()
+            self._screens.clear()
             self._n_noted = self._last_noted = 0
             self._tell_thread()
 
     def contradictions(self) -> list[Contradiction]:
         """Return rows that must and cannot link, with the answers that say so."""
         return self._learner.contradictions(self._answers()[1])
+
+    # -- screens -----------------------------------------------------------------------------------------------------
+
+    def screen(self, person: int, n: int, pace: Pace, *, wait: float = _BUSY) -> Asked | None:
+        """Return the screen that a person sorts, of ``n`` rows; None when nothing is left.
+
+        Where the model takes longer than ``wait`` seconds it is the one that was loaded, or of rows drawn at random.
+        """
+        with self._state:
+            held = self._screens.of(person)
+            if held is not None and held.n != n:  # a phone shows fewer
+                self._screens.leave(person)
+                held = None
+            if held is None and person not in self._screens.wanted:
+                self._screens.want(person, n, pace)
+                self._tell_thread()
+            if person in self._screens.wanted and not (held is not None and self._is_crowd()):
+                self._state.wait_for(lambda: person not in self._screens.wanted or self._stop, wait)
+            asked = self._screens.of(person)
+            if asked is None and person in self._screens.wanted and not self.failure:
+                asked = self._drawn_screen(n)
+                if asked is not None:
+                    self._screens.give(person, asked)
+            self._screens.wanted.pop(person, None)
+            return asked
+
+    def held_screen(self, person: int) -> Asked | None:
+        """Return the screen that a person has before them, without waiting for one."""
+        with self._state:
+            return self._screens.of(person)
+
+    def after_screen(self, person: int, rows: Sequence[int], n: int, pace: Pace) -> None:
+        """Take note that a person sorted some rows, and needs the next ones."""
+        with self._state:
+            self._screens.answered(person, rows)
+            self._screens.want(person, n, pace)
+            self._tell_thread()
+
+    def show_again(self, person: int, rows: Sequence[int]) -> None:
+        """Give a person the rows that they sorted and took back; what was loaded for them is old."""
+        with self._state:
+            self._screens.leave(person)
+            if rows:
+                again = Screen(tuple(rows), (), tuple(() for _ in rows), self._news, "")
+                self._screens.give(person, Asked(again, n=len(rows)))
+
+    def key_of_screen(self, rows: Sequence[int], number: int) -> str:
+        """Return the key of a screen of this project."""
+        return key_of(rows, number, self._about)
+
+    def _is_crowd(self) -> bool:
+        return len(self._screens.people()) > _FEW or self._is_rebuilding
+
+    def _drawn_screen(self, n: int) -> Asked | None:
+        """Return rows drawn at random that nobody placed and that are on no screen, while the model is busy."""
+        taken = {row for rows in self._screens.busy() for row in rows}
+        taken |= {row for done in self._answers()[1] if isinstance(done, Done) for row in done.act.rows}
+        free = np.setdiff1d(np.arange(self.rows.n), list(taken))
+        if not free.size:
+            return None
+        rng = np.random.default_rng([int(self.settings.get("seed", 0)), 7, self._news])
+        rows = tuple(int(row) for row in rng.choice(free, min(n, free.size), replace=False))
+        return Asked(Screen(rows, (), tuple(() for _ in rows), self._news, ""), n=n)
+
+    def _serve_screens(self, *, ahead: bool) -> None:
+        """Choose a screen for each person who waits for one, or the one that is loaded behind theirs."""
+        with self._state:
+            wanted = dict(self._screens.wanted)
+            if ahead:
+                is_next = [who for who in self._screens.people() if 0 < self._screens.n_of(who) < LOADED]
+                wanted = {who: (found.n, USUAL) for who in is_next if (found := self._screens.of(who))}
+        for person, (n, pace) in wanted.items():
+            with self._state:
+                busy = [rows for rows in self._screens.busy() if rows]
+                if ahead and (self._learnt < self._news or self._screens.wanted):
+                    return  # somebody waits
+            asked = self._learner.ask_screen(n, busy, pace)
+            with self._state:
+                if asked is not None and (person in self._screens.wanted) != ahead:
+                    self._screens.give(person, asked)
+                elif not ahead:
+                    self._screens.wanted.pop(person, None)
+                self._state.notify_all()
 
     def _need(self, person: int) -> None:
         self._tell_thread()
@@ -233,7 +324,9 @@ class ProjectModel:
         self._learn()
         self._is_rebuilding = False
         self._serve()
+        self._serve_screens(ahead=False)
         self._load_ahead()
+        self._serve_screens(ahead=True)
         self._look()
 
     def _recall(self) -> None:

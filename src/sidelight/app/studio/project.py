@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,10 +11,11 @@ import numpy as np
 
 from sidelight.active.oracle import Oracle
 from sidelight.active.questions import UNSURE, Question
+from sidelight.active.screens import MOVE, SCREEN
 from sidelight.app.report.components import media, profile
 from sidelight.app.store.studio_store import DatabaseAway, Event, NewEvent, Person, Project, StudioStore
 from sidelight.app.studio.answers import Answer, agreed, check_answer, words_of
-from sidelight.app.studio.history import EventLog, Replay, Standing
+from sidelight.app.studio.history import Done, EventLog, Replay, Standing
 from sidelight.app.studio.learner import Snapshot
 from sidelight.app.studio.model import ProjectModel
 from sidelight.app.studio.rows import Rows
@@ -30,7 +32,7 @@ AWAY = (
     "The database does not answer at the moment. What was acknowledged is kept, and the studio goes on by itself when "
     "the database is back."
 )
-_LONGEST = 3600.0  # seconds of an answer that are believed
+LONGEST = 3600.0  # seconds of an answer that are believed
 _PATIENCE = 5.0  # seconds that a page waits for clusters that know every answer, before it shows older ones
 _MOST_COMMENT = 2000  # characters of a name or comment
 
@@ -99,15 +101,16 @@ class OpenProject:
         with self._log.lock:
             return self.standing.counted()
 
-    def _to_learn(self) -> tuple[list[Answer], list[Answer]]:
+    def _to_learn(self) -> tuple[list[Answer], list[Answer | Done]]:
         """Return the answers that count, and those to learn; it asks no database, whoever brought an answer did.
 
         The model weighs several answers to a question itself; of a fixed list, that all people may be asked, it learns
         what people agree on.
         """
         with self._log.lock:
-            counted = self.standing.counted()
-        return counted, agreed(counted) if self.project.settings.get("strategy") == "fixed" else counted
+            counted, done = self.standing.counted(), list(self.standing.heard.values())
+        said = agreed(counted) if self.project.settings.get("strategy") == "fixed" else counted
+        return counted, sorted([*said, *done], key=lambda one: one.id) if done else list(said)
 
     def _catch_up(self) -> str:
         """Read what is new; where the database does not answer, say so."""
@@ -129,10 +132,24 @@ class OpenProject:
         """Add one event of a kind that needs no look at those before."""
         self._log.append(person, lambda: [NewEvent(kind, content)])
 
-    def keep_all(self, person: Person, events: Sequence[NewEvent]) -> None:
+    def keep_all(self, person: Person, events: Sequence[NewEvent]) -> list[Event]:
         """Add answers that need no look at those before, in one step."""
-        self._log.append(person, lambda: events)
+        return self.append(person, lambda: events)
+
+    def append(self, person: Person, decide: Callable[[], Sequence[NewEvent]]) -> list[Event]:
+        """Add what ``decide`` makes of all that stands, in one step; what it raises refuses the step."""
+        kept = self._log.append(person, decide)
         self.model.changed()
+        return list(kept)
+
+    def append_once(self, person: Person, event: NewEvent, check: Callable[[], Any]) -> tuple[Event, bool]:
+        """Add an event after ``check``, or return the one that was kept under its key before."""
+        return self._log.append_once(person, event, check)
+
+    @property
+    def lock(self) -> Any:
+        """The lock under which what stands is looked at."""
+        return self._log.lock
 
     # -- the conversation --------------------------------------------------------------------------------------------
 
@@ -157,7 +174,7 @@ class OpenProject:
         asked = check_answer(rows, answer, self.rows.n)
         if answer == UNSURE and self.project.settings.get("no_unsure"):
             raise InvalidData('This project takes no "unsure".')
-        took = seconds if 0 <= seconds <= _LONGEST else float("nan")
+        took = seconds if 0 <= seconds <= LONGEST else float("nan")
         new = NewEvent("answer", {"rows": list(asked), "answer": answer}, took, key)
         if len(asked) == 1:
             new = self.labelled(asked[0], answer, seconds=took, key=key)
@@ -171,7 +188,7 @@ class OpenProject:
             self.model.after_answer(person.id, asked, wait=wait)
         return event
 
-    def labelled(self, row: int, label: str, *, seconds: float = float("nan"), key: str = "", **more: bool) -> NewEvent:
+    def labelled(self, row: int, label: str, *, seconds: float = float("nan"), key: str = "", **more: Any) -> NewEvent:
         """Return the event that says what a row is."""
         raise InvalidData("This project asks about two or three rows; what a row is, is said by its cluster.")
 
@@ -202,9 +219,9 @@ class OpenProject:
         self.keep(self.owner(), "setting", {"name": "second_share", "value": share})
         self.model.second_share = share
 
-    def undo(self, person: Person) -> Answer:
-        """Take the last answer of a person back, and ask it again; corrections are taken back too."""
-        taken: list[Answer] = []
+    def undo(self, person: Person) -> Answer | Done:
+        """Take the last answer of a person back, and ask it again; corrections and piles are taken back too."""
+        taken: list[Answer | Done] = []
 
         def decide() -> list[NewEvent]:
             last = self.standing.last_of(person.id)
@@ -214,20 +231,27 @@ class OpenProject:
             return [NewEvent("undo", {"of": last.id})]
 
         self._log.append(person, decide)
-        if not taken[-1].correction:
-            self.model.reopen(person.id, taken[-1].rows)
+        last = taken[-1]
+        if isinstance(last, Done):
+            self.model.show_again(person.id, last.act.rows if last.act.kind == SCREEN else ())
+        elif not last.correction:
+            self.model.reopen(person.id, last.rows)
         self.model.changed()
-        return taken[-1]
+        return last
 
     def edit(self, person: Person, number: int, answer: str | None, *, is_owner: bool = False) -> None:
         """Change an answer of the history, or take it back (None); people edit their own, the owner those of all."""
 
         def decide() -> list[NewEvent]:
             kept = self.standing.answers.get(number)
-            if kept is None or not (is_owner or kept.person == person.id):
+            done = self.standing.acts.get(number)
+            by = kept or done
+            if by is None or not (is_owner or by.person == person.id):
                 raise UnknownName(f"There is no answer {number} of yours to change.")
             if answer is None:
                 return [NewEvent("undo", {"of": number})]
+            if kept is None:
+                raise InvalidData("What was done with piles is taken back (null), or changed by doing something else.")
             check_answer(kept.rows, answer, self.rows.n)
             one = len(kept.rows) == 1
             word = self.labelled(kept.rows[0], answer).content["label"] or UNSURE if one else answer
@@ -306,6 +330,7 @@ class OpenProject:
         if len(name) > _MOST_COMMENT or not name.isprintable():
             raise InvalidData("A name of a cluster is one line of text.")
         self.keep(person, *self._named(cluster, name))
+        self.model.changed()
 
     def _named(self, cluster: int, name: str) -> tuple[str, dict[str, Any]]:
         """Return the kind and content of the event that names a cluster."""
@@ -327,7 +352,7 @@ class OpenProject:
     def n_told(self) -> int:
         """How many answers and corrections there are."""
         with self._log.lock:
-            return self.standing.n_questions + self.standing.n_corrections
+            return self.standing.n_questions + self.standing.n_corrections + self.standing.n_placed
 
     def members(self, cluster: int, snapshot: Snapshot | None = None, *, doubtful_first: bool = False) -> list[int]:
         """Return the rows of a cluster, the surest and then the most typical first, or the most doubtful."""
@@ -367,10 +392,12 @@ class OpenProject:
         trouble = "" if is_read else self._catch_up()
         with self._log.lock:
             n_questions, n_corrections = self.standing.n_questions, self.standing.n_corrections
+            n_placed = self.standing.n_placed
         status: dict[str, Any] = {
             "name": self.project.name,
             "rows": self.rows.n,
             "answers": n_questions,
+            "placed": n_placed,
             "corrections": n_corrections,
             "failure": self.model.failure,
         }
@@ -396,8 +423,10 @@ class OpenProject:
 
     def saved_sentence(self, status: Mapping[str, Any]) -> str:
         """Say what the answers bought."""
-        answers, corrections = counted(status["answers"], "answer"), counted(status["corrections"], "correction")
-        return f"{self.rows.n:,} rows named with {answers} and {corrections}."
+        said = [counted(status["placed"], "row") + " sorted"] if status["placed"] else []
+        said += [counted(status["answers"], "answer")] if status["answers"] or not said else []
+        said += [counted(status["corrections"], "correction")]
+        return f"{self.rows.n:,} rows named with {', '.join(said[:-1])} and {said[-1]}."
 
     def close(self) -> None:
         """Stop the model."""
@@ -422,6 +451,10 @@ class QuestionProject(OpenProject):
         others = [member for member in self.members(cluster, snapshot) if member != row]
         if not others:
             raise InvalidData(f"Row {row} is the only one of cluster {cluster}: there is nothing to correct.")
+        pile = self.pile_of(snapshot.labels, cluster)
+        if is_member and not is_confirmation and pile is not None:
+            self.keep_all(person, [NewEvent(MOVE, {"rows": [row], "piles": [pile]})])
+            return
         content = {"answer": "same" if is_member else "different", "correction": True}
         content |= {"confirmation": True} if is_confirmation else {}
 
@@ -448,12 +481,30 @@ class QuestionProject(OpenProject):
         said = [NewEvent("answer", {"rows": list(pair), "answer": "same", "correction": True}) for pair in pairs]
         return [*said, *([NewEvent("name", {"row": surest, "name": name})] if name else [])]
 
+    def pile_of(self, labels: np.ndarray, cluster: int) -> int | None:
+        """Return the number of the pile that is a cluster; None where none is."""
+        return next((pile for pile, k in self._clusters_of_piles(labels).items() if k == cluster), None)
+
+    def _clusters_of_piles(self, labels: np.ndarray) -> dict[int, int]:
+        """Return the cluster that most rows of each pile are in."""
+        rows_of: dict[int, list[int]] = defaultdict(list)
+        with self._log.lock:
+            for row, votes in self.standing.piles.votes.items():
+                rows_of[votes[-1][0]].append(row)
+        return {pile: int(np.bincount(labels[rows]).argmax()) for pile, rows in rows_of.items()}
+
     def _named(self, cluster: int, name: str) -> tuple[str, dict[str, Any]]:
+        pile = self.pile_of(self.model.snapshot(fresh=False).labels, cluster)
+        if pile is not None and name:
+            act = self.standing.piles.rename(pile, name, "A pile", None)
+            return act.kind, {"rows": [], "piles": [pile], "names": {str(pile): act.names[pile]}}
         return "name", {"row": self.members(cluster)[0], "name": name}  # it stays with the most typical row
 
     def names(self, labels: np.ndarray, n_known: int = 0) -> list[str]:
         """Return what the clusters are called: by people, else by number; also those asked about that are empty."""
         names = [f"cluster {k}" for k in range(max(int(labels.max()) + 1, n_known))]
+        for pile, cluster in self._clusters_of_piles(labels).items():
+            names[cluster] = self.standing.piles.names.get(pile, names[cluster])
         for event in self._log.known("name"):
             cluster = int(labels[event.content["row"]])
             names[cluster] = str(event.content["name"]) or names[cluster]

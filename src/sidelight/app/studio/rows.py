@@ -70,6 +70,12 @@ class Rows:
         return prepared(self.X, self.features)
 
     @cached_property
+    def n_copies(self) -> np.ndarray:
+        """How many rows have the very same numbers as each row, itself among them."""
+        _, code, n = np.unique(self.X, axis=0, return_inverse=True, return_counts=True)
+        return np.asarray(n[code.ravel()], dtype=np.intp)
+
+    @cached_property
     def charted(self) -> np.ndarray:
         """The numbers with mean 0 and variance 1 in every column, for small charts."""
         return np.asarray(scaled(self.X, *mean_and_scale(self.X)))

@@ -20,13 +20,14 @@ import numpy as np
 import sidelight
 from sidelight._core.atomic import replacing
 from sidelight.active.outlook import Outlook
+from sidelight.active.screens import PileAct
 from sidelight.app.studio.learner import Snapshot
 from sidelight.app.studio.rows import Rows
 from sidelight.errors import SidelightError
 from sidelight.estimators._base import fingerprint
 
 FILE = "view.npz"
-Told = Sequence[tuple[tuple[int, ...], str, int, bool]]
+Told = Sequence[Any]
 Curve = list[tuple[int, float]]
 _log = logging.getLogger("sidelight.studio")
 
@@ -35,7 +36,8 @@ def mark_of(rows: Rows, settings: Any, told: Told) -> str:
     """Return a fingerprint of everything that clusters follow from."""
     about = [sidelight.__version__, fingerprint(rows.X), {name: settings.get(name) for name in sorted(settings)}]
     digest = hashlib.blake2b(json.dumps(about, sort_keys=True, default=str).encode(), digest_size=16)
-    digest.update(json.dumps([[*rows_asked, *about] for rows_asked, *about in told]).encode())
+    said = [one.event if isinstance(one, PileAct) else [*one[0], *one[1:]] for one in told]
+    digest.update(json.dumps(said).encode())
     return digest.hexdigest()
 
 

@@ -186,7 +186,7 @@ class Studio:
     def demo(self) -> Project:
         """Return the project of the bundled digits; make it the first time."""
         known = {project.name: project for project in self.store.projects()}
-        return known.get(DEMO) or self.add(DEMO, digits(), {"clusters": None, "is_demo": True})
+        return known.get(DEMO) or self.add(DEMO, digits(), {"clusters": None, "is_demo": True, "by": "auto"})
 
     def write_back(self) -> list[str]:
         """Write what people said into the results folders of the projects that are open; say what was written."""

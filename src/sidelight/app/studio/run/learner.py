@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from copy import copy
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +19,10 @@ from sidelight._core.simplex import softmax
 from sidelight.active.outlook import UNSURE_BELOW, Outlook
 from sidelight.active.people import PersonSoFar, Rates
 from sidelight.active.questions import UNSURE
+from sidelight.active.screens import Screen
 from sidelight.app.studio.answers import Answer
-from sidelight.app.studio.learner import Contradiction, Snapshot, Told, contradictions_of, told_by
+from sidelight.app.studio.history import Done
+from sidelight.app.studio.learner import Asked, Contradiction, Snapshot, Told, contradictions_of, told_by
 from sidelight.app.studio.rows import Rows
 from sidelight.app.studio.run.start import Start
 from sidelight.data.relations import Pairs
@@ -218,9 +221,10 @@ class RunLearner:
         self._answers: Sequence[Answer] = ()
         self._took = dict(_SECONDS)
 
-    def catch_up(self, counted: Sequence[Answer], is_over: Callable[[], bool]) -> None:
-        """Learn the answers that stand."""
-        self._answers, self.told = list(counted), told_by(counted)
+    def catch_up(self, said: Sequence[Answer | Done], is_over: Callable[[], bool]) -> None:
+        """Learn the answers that stand; in a project of a run nobody makes piles of other than labels."""
+        counted = [one for one in said if isinstance(one, Answer)]
+        self._answers, self.told = counted, told_by(counted)
         for width, usual in _SECONDS.items():
             took = [a.seconds for a in counted if len(a.rows) == width and a.seconds == a.seconds]
             self._took[width] = max(float(np.median(took)), 0.3) if len(took) >= _ENOUGH else usual
@@ -256,6 +260,19 @@ class RunLearner:
             if len(found) >= _LOOKED_AT:
                 break
         return max(found, key=lambda one: (one[0], -one[1][0]))[1] if found else None
+
+    def ask_screen(self, n: int, busy: Sequence[Sequence[int]], pace: tuple[float, float, float]) -> Asked | None:
+        """Return the rows to name at once: the most doubtful that nobody has, of copies the first."""
+        taken = {row for rows in busy for row in rows}
+        taken |= {answer.rows[0] for answer in self._answers if answer.person not in self._of_run}
+        chosen: dict[bytes, int] = {}
+        for row in np.argsort(self._belief.sure, kind="stable").tolist():
+            if row not in taken:
+                chosen.setdefault(self.rows.X[row].tobytes(), row)
+            if len(chosen) == n:
+                break
+        rows = tuple(chosen.values())
+        return Asked(Screen(rows, (), tuple(() for _ in rows), len(self.told), ""), n=n) if rows else None
 
     def words(self, row: int) -> list[str]:
         """Return the labels to choose from: those of the bag's list and novel ones, else those that the run leaves open
@@ -334,7 +351,7 @@ class RunLearner:
         said = [a for a in self._answers if a.person not in self._of_run and a.answer != UNSURE]
         return len({a.rows[0] for a in said if a.id > self._since})
 
-    def contradictions(self, counted: Sequence[Answer]) -> list[Contradiction]:
+    def contradictions(self, counted: Sequence[Any]) -> list[Contradiction]:
         """Return rows that two people call differently, and rows that must and cannot link."""
         of_row: dict[int, list[Answer]] = defaultdict(list)
         for answer in counted:

@@ -13,7 +13,8 @@ import numpy as np
 from sidelight._core.matching import match_rows
 from sidelight.active.questions import UNSURE
 from sidelight.app.store.studio_store import NewEvent, Person, Project, StudioStore
-from sidelight.app.studio.answers import check_label
+from sidelight.app.studio.answers import Answer, check_label
+from sidelight.app.studio.history import Done
 from sidelight.app.studio.learner import Snapshot
 from sidelight.app.studio.project import OpenProject
 from sidelight.app.studio.rows import Rows
@@ -55,13 +56,32 @@ class RunProject(OpenProject):
         """Go on from another run of the same rows, which was just kept."""
         self.model.begin_again(self._first_learner())
 
-    def labelled(self, row: int, label: str, *, seconds: float = float("nan"), key: str = "", **more: bool) -> NewEvent:
+    def labelled(self, row: int, label: str, *, seconds: float = float("nan"), key: str = "", **more: Any) -> NewEvent:
         """Return the event that says what a row is, in the run's words and not in people's."""
         if label == UNSURE:
-            return NewEvent("label", {"row": row, "label": "", "is_unsure": True}, seconds, key)
+            about = {"screen": more["screen"]} if "screen" in more else {}
+            return NewEvent("label", {"row": row, "label": "", "is_unsure": True, **about}, seconds, key)
         label = check_label(label)
         of_run = {name: cluster for cluster, name in self.cluster_names().items()}
         return NewEvent("label", {"row": row, "label": of_run.get(label, label), **more}, seconds, key)
+
+    def undo(self, person: Person) -> Answer | Done:
+        """Take the last answer of a person back; of a screen of rows that they named, all of it."""
+        last = super().undo(person)
+        screen, rows = self._screen_of(last.id), list(getattr(last, "rows", ()))
+        while screen:
+            with self.lock:
+                before = self.standing.last_of(person.id)
+            if before is None or self._screen_of(before.id) != screen:
+                self.model.show_again(person.id, rows[::-1])
+                break
+            rows += getattr(super().undo(person), "rows", ())
+        return last
+
+    def _screen_of(self, number: int) -> str:
+        """Return the key of the screen that a label was given on."""
+        events = (event for event in reversed(self._log.known("label")) if event.id == number)
+        return str(next((event.content.get("screen", "") for event in events), ""))
 
     def correct(
         self, person: Person, row: int, cluster: int, *, is_member: bool, is_confirmation: bool = False

@@ -8,7 +8,10 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 
+from sidelight.active.screens import SCREEN
 from sidelight.app.studio.answers import words_of
+from sidelight.app.studio.history import Done
+from sidelight.app.studio.sorting import can_sort, said_of, way_of
 from sidelight.app.studio.web.pages import LinkPart, page
 from sidelight.app.studio.web.security import cookie_of
 
@@ -16,6 +19,7 @@ router = APIRouter()
 Row = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Start = Annotated[int, Query(ge=0, le=10**7)]
 _LINES = 60  # answers of the history on one page
+_SHOWN = 10  # rows of a screen in the history
 _FRESH = 0.06  # seconds to wait for a question that knows of the answer; then the page shows the one it has
 _SECOND = 0.02  # seconds to wait for the one that is loaded behind it
 
@@ -49,19 +53,24 @@ class NewNote(BaseModel):
 
 
 @router.get("/a/{token}", include_in_schema=False)
-def ask_page(link: LinkPart) -> Response:
-    """Show the page that asks; who may look or owns the project goes to its overview."""
+def ask_page(link: LinkPart, by: str | None = None) -> Response:
+    """Show the page that asks, by piles or by pairs; who may look or owns the project goes to its overview."""
     project, person = link
     if person.role != "annotator":
         answer = RedirectResponse(f"/p/{person.project}", status_code=303)
         answer.set_cookie(cookie_of(person.project), person.token, httponly=True, samesite="lax")
         return answer
-    reference = [(name, project.cards([row])[0]) for name, row in project.rows.examples]
-    shown = page(
-        "ask.html", project=project.project, person=person, kind=project.model.kind, reference=reference, tab="ask",
-        status=project.status(),
-        labels=project.vocabulary(),
-    )  # fmt: skip
+    way = way_of(project, person, by)
+    about: dict[str, Any] = {
+        "project": project.project, "person": person, "tab": "ask", "status": project.status(), "way": way,
+        "by": by or str(project.project.settings.get("by", "pairs")), "can_sort": can_sort(project),
+        "of_run": project.is_run, "labels": project.vocabulary(),
+    }  # fmt: skip
+    if way == "piles":
+        shown = page("sort.html", **about)
+    else:
+        reference = [(name, project.cards([row])[0]) for name, row in project.rows.examples]
+        shown = page("ask.html", kind=project.model.kind, reference=reference, **about)
     shown.set_cookie(cookie_of(person.project), person.token, httponly=True, samesite="lax")
     return shown
 
@@ -112,9 +121,14 @@ def undo(link: LinkPart) -> dict[str, Any]:
     """Take the last answer back; it is asked again."""
     project, person = link
     taken = project.undo(person)
-    return {
-        "undone": taken.id, "answer": taken.answer, "questions": project.questions(person), "status": project.status()
-    }  # fmt: skip
+    if isinstance(taken, Done) and taken.act.kind == SCREEN:
+        with project.lock:
+            piles = [pile if pile in project.standing.piles.names else None for pile in taken.act.piles]
+        words, about = said_of(project, taken), {"rows": list(taken.act.rows), "placements": piles}
+    else:
+        words, about = said_of(project, taken) if isinstance(taken, Done) else taken.answer, {}
+    asked = [] if about else project.questions(person)
+    return {"undone": taken.id, "answer": words, "questions": asked, "status": project.status(), **about}
 
 
 @router.get("/a/{token}/history", include_in_schema=False)
@@ -154,9 +168,15 @@ def with_cards(project: Any, part: dict[str, Any]) -> dict[str, Any]:
 def lines_of(project: Any, person: int | None = None) -> list[dict[str, Any]]:
     """Return the history, of all people or of one, as lines of a table, the last answer first."""
     people = project.people()
-    said = [kept for kept in reversed(project.answers()) if person is None or kept.person == person]
+    answers = project.answers()
+    with project.lock:
+        done = list(project.standing.acts.values())
+    every = sorted([*answers, *done], key=lambda one: -one.id) if done else answers[::-1]
+    said = [kept for kept in every if person is None or kept.person == person]
     return [
-        {
+        _line_of_act(project, kept, people[kept.person].name, place // _LINES * _LINES)
+        if isinstance(kept, Done)
+        else {
             "id": kept.id, "person_id": kept.person, "person": people[kept.person].name, "rows": list(kept.rows),
             "ids": [project.rows.ids[row] for row in kept.rows], "answer": said_by(project, kept), "at": kept.at,
             "seconds": None if kept.seconds != kept.seconds else kept.seconds, "correction": kept.correction,
@@ -164,6 +184,17 @@ def lines_of(project: Any, person: int | None = None) -> list[dict[str, Any]]:
         }
         for place, kept in enumerate(said)
     ]  # fmt: skip
+
+
+def _line_of_act(project: Any, kept: Done, who: str, start: int) -> dict[str, Any]:
+    """Return what a person did with piles as a line of the history: it can be taken back."""
+    rows = list(kept.act.rows[:_SHOWN])
+    return {
+        "id": kept.id, "person_id": kept.person, "person": who, "rows": rows,
+        "ids": [project.rows.ids[row] for row in rows], "answer": said_of(project, kept), "at": kept.at,
+        "seconds": None if kept.seconds != kept.seconds else kept.seconds, "correction": False, "is_edited": False,
+        "words": [], "start": start,
+    }  # fmt: skip
 
 
 def said_by(project: Any, kept: Any) -> str:

@@ -26,7 +26,7 @@ from sidelight.errors import CannotWrite, InvalidData, TooLarge, UnknownName
 router = APIRouter()
 _STATIC = {
     "page.css": "text/css", "page.js": "text/javascript", "studio.css": "text/css", "studio.js": "text/javascript",
-    "ask.js": "text/javascript", "map.js": "text/javascript", "new.js": "text/javascript",
+    "ask.js": "text/javascript", "sort.js": "text/javascript", "map.js": "text/javascript", "new.js": "text/javascript",
 }  # fmt: skip
 
 

@@ -112,7 +112,7 @@ def new_project(
     if len(pictures) + len(others) > _MOST_FILES:
         raise InvalidData(f"At most {_MOST_FILES} images can be sent at once. Use `sidelight studio new` for more.")
     said = _said(roles, [c.strip() for c in columns.split(",") if c.strip()])
-    settings = {"kind": kind, "strategy": strategy, "clusters": int(clusters) if clusters else None}
+    settings = {"by": "auto", "kind": kind, "strategy": strategy, "clusters": int(clusters) if clusters else None}
     with in_words_of_the_form(), _kept(table, pictures, others) as sent:
         made = studio.add_written(
             name, settings, lambda place: limited(write_sent, place, sent.table, sent.images, sent.material, said)

@@ -2,7 +2,7 @@
 // about what one row is. Text from data is only ever set as text; the markup of a row is made by the server.
 "use strict";
 (() => {
-  const { call, say } = window.studio;
+  const { call, say, players } = window.studio;
   const ask = document.getElementById("ask");
   const place = document.getElementById("question"), waiting = document.getElementById("next"), title = document.getElementById("title");
   const saving = document.getElementById("saving"), keys = document.getElementById("answers");
@@ -31,6 +31,7 @@
   function draw(question) {
     const holder = made("div", undefined, "pair" + (question.rows.length === 1 ? " one" : ""));
     holder.append(...question.cards.map((card) => figure(card)));
+    players(holder);
     if (question.kind === "pair") differing(holder);
     if (question.kind !== "label") return holder;
     const side = made("aside", undefined, "beside");
@@ -42,6 +43,7 @@
       list.setAttribute("aria-label", "Other rows of " + question.bag);
       for (const card of question.beside) { const item = made("li"); item.append(figure(card, ", " + card.name + " " + percent(card.sure))); list.append(item); }
       side.append(list);
+      players(list);
     }
     holder.append(side);
     return holder;

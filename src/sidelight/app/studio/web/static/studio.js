@@ -17,7 +17,25 @@
     return content;
   }
 
-  window.studio = { call, say };  // for ask.js and map.js
+  // ---- a sound is one play button on its spectrogram
+  function players(root) {
+    for (const sound of root.querySelectorAll("audio[controls]")) {
+      const holder = sound.parentElement, picture = holder.querySelector(".spectrogram");
+      if (!picture || holder.closest(".lone-audio")) continue;
+      sound.removeAttribute("controls");
+      holder.classList.add("player");
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "play";
+      button.setAttribute("aria-label", "Play " + (sound.getAttribute("aria-label") || ""));
+      button.addEventListener("click", (event) => { event.stopPropagation(); if (sound.paused) { sound.currentTime = 0; sound.play(); } else sound.pause(); });
+      for (const name of ["play", "pause", "ended"]) sound.addEventListener(name, () => holder.classList.toggle("playing", name === "play"));
+      holder.append(button);
+    }
+  }
+  players(document);
+
+  window.studio = { call, say, players };  // for ask.js, sort.js and map.js
 
   // ---- buttons and forms that send something
   for (const button of document.querySelectorAll("[data-post]")) {
@@ -145,6 +163,7 @@
 
   // ---- pictures grow on a click, one sound at a time
   document.addEventListener("play", (event) => { for (const sound of document.querySelectorAll("audio")) if (sound !== event.target) sound.pause(); }, true);
+  document.addEventListener("dblclick", (event) => { if (event.target instanceof HTMLImageElement && event.target.closest(".tile") && !event.target.closest(".player")) zoom(event.target); });
   const dialog = document.createElement("dialog");
   dialog.className = "zoomed";
   dialog.addEventListener("click", () => dialog.close());
@@ -163,6 +182,6 @@
   };
   document.addEventListener("click", (event) => {
     const picture = event.target;
-    if (picture instanceof HTMLImageElement && picture.closest(".zooms")) zoom(picture);
+    if (picture instanceof HTMLImageElement && picture.closest(".zooms") && !picture.closest(".tile, .player")) zoom(picture);
   });
 })();
