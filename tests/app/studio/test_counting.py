@@ -76,7 +76,7 @@ def test_alpha_says_nothing_where_nobody_can_be_compared_and_one_where_nobody_di
     assert alpha([*alone, correction]) == alpha([*alone, struck]) == (None, 0)
 
 
-def test_a_table_of_answers_holds_the_triplets_where_there_are_some_and_no_doubtful_ones():
+def test_a_table_of_answers_holds_pairs_or_triplets_and_no_doubtful_ones():
     ids, people = list("pqrst"), {1: "Ann", 2: "=Bob"}
     pairs = [Answer(1, 1, (0, 1), "same", 0.0, 1.23456), Answer(2, 2, (1, 2), "different", 0.0, NAN)]
     unsure = Answer(3, 1, (3, 4), "unsure", 0.0, 1.0)
@@ -85,7 +85,8 @@ def test_a_table_of_answers_holds_the_triplets_where_there_are_some_and_no_doubt
         "seconds": [1.235, ""],
     }  # fmt: skip
     triplet = Answer(4, 3, (4, 3, 2), "b", 0.0, 2.0)
-    assert as_table([*pairs, triplet], ids, people) == {
+    assert as_table([*pairs, triplet], ids, people) == as_table(pairs, ids, people)
+    assert as_table([*pairs, triplet], ids, people, of_three=True) == {
         "a": ["t"], "b": ["s"], "c": ["r"], "odd": ["b"], "annotator": [""], "seconds": [2.0]
     }  # fmt: skip
 

@@ -171,12 +171,15 @@ def true_answer(rows: Sequence[int], truth: Any) -> str:
     return "abc"[next(i for i in range(3) if kinds.count(kinds[i]) == 1)]
 
 
-def as_table(answers: Sequence[Answer], ids: Sequence[str], people: Mapping[int, str]) -> dict[str, list[Any]]:
-    """Return answers as the columns of a file of pairs, or of triplets when there is one among them."""
+def as_table(
+    answers: Sequence[Answer], ids: Sequence[str], people: Mapping[int, str], *, of_three: bool = False
+) -> dict[str, list[Any]]:
+    """Return answers as the columns of a file of pairs; of triplets where there are no pairs, or with ``of_three``."""
     pairs = [answer for answer in answers if len(answer.rows) == 2 and answer.answer != UNSURE]
     triplets = [answer for answer in answers if len(answer.rows) == 3 and answer.answer != UNSURE]
-    chosen, names = (triplets, ("a", "b", "c")) if triplets else (pairs, ("left", "right"))
-    word = "odd" if triplets else "answer"
+    of_three |= bool(triplets) and not pairs
+    chosen, names = (triplets, ("a", "b", "c")) if of_three else (pairs, ("left", "right"))
+    word = "odd" if of_three else "answer"
     table: dict[str, list[Any]] = {name: [ids[answer.rows[i]] for answer in chosen] for i, name in enumerate(names)}
     table[word] = [answer.answer for answer in chosen]
     table["annotator"] = disarmed_cells(people.get(answer.person, "") for answer in chosen)

@@ -87,6 +87,8 @@ class Snapshot:
         How many answers came in between.
     typical : ndarray
         How typical each row looks; tells rows apart that are equally sure.
+    is_judged : bool
+        Whether rows with answers were enough to tell how sure the others may be called; else no page prints it.
     """
 
     version: int
@@ -98,6 +100,11 @@ class Snapshot:
     moved: np.ndarray
     moved_by: int
     typical: np.ndarray
+    is_judged: bool = True
+
+    def sure_of(self, row: int) -> float | None:
+        """Return the probability of a row's cluster, for a page; None where nothing tells how far it is right."""
+        return round(float(self.sure[row]), 4) if self.is_judged else None
 
 
 class Learner:
@@ -270,7 +277,8 @@ class Learner:
             if before.version == n_answers and not moved.size:
                 moved, moved_by = before.moved, before.moved_by
         agreement = self._note(n_answers, labels)
-        return Snapshot(n_answers, labels, sure, P.shape[1], outlook, agreement, moved, moved_by, typical)
+        is_judged = session.sureness().n_rows > 0
+        return Snapshot(n_answers, labels, sure, P.shape[1], outlook, agreement, moved, moved_by, typical, is_judged)
 
     def contradictions(self, counted: Sequence[Any]) -> list[Contradiction]:
         """Return rows that must and cannot link, with the answers that say so; it does not wait for the learning."""

@@ -34,6 +34,7 @@ _POOL, _STALE = 4, 20  # questions that wait for people who have none, and event
 _KEEP_EVERY = 10.0  # seconds after which the clusters are written down again, for the next start
 _REBUILDING = 1.0  # seconds that a page waits for newer clusters while everything is learnt anew
 _CROWD = 4  # people waiting, from which one more is not kept waiting for the model
+_FREE = 4  # so many times the rows of all screens a project has, where screens are loaded ahead
 _FEW = 2  # people sorting, up to which one waits for a screen that knows of their last one
 _BUSY = 2.0  # seconds of waiting after which a random question is better than none
 
@@ -274,7 +275,13 @@ class ProjectModel:
                 busy = [rows for rows in self._screens.busy() if rows]
                 if ahead and (self._learnt < self._news or self._screens.wanted):
                     return  # somebody waits
+            if ahead and _FREE * sum(map(len, busy)) > self.rows.n:
+                return  # what is loaded for one person is missing for others
             asked = self._learner.ask_screen(n, busy, pace)
+            if asked is None and not ahead:  # people hold the rest: first what is loaded, then what they perhaps left
+                with self._state:
+                    busy = self._screens.only_shown()
+                asked = self._learner.ask_screen(n, busy, pace) or self._learner.ask_screen(n, (), pace)
             with self._state:
                 if asked is not None and (person in self._screens.wanted) != ahead:
                     self._screens.give(person, asked)

@@ -39,6 +39,11 @@ class OpenScreens:
         """Return the rows of all screens."""
         return [asked.screen.rows for held in self._held.values() for asked in held]
 
+    def only_shown(self) -> list[tuple[int, ...]]:
+        """Take back what is loaded behind screens; return the rows of those that people have before them."""
+        self._held = {person: held[:1] for person, held in self._held.items()}
+        return self.busy()
+
     def want(self, person: int, n: int, pace: Pace) -> None:
         """Take note that a person needs a screen."""
         self.wanted.pop(person, None)

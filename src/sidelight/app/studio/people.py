@@ -10,6 +10,7 @@ import numpy as np
 
 from sidelight.active.people import PersonSoFar
 from sidelight.active.questions import UNSURE
+from sidelight.active.screens import SCREEN
 from sidelight.app.studio.answers import Answer, said_whatever_the_order, true_answer
 from sidelight.app.studio.project import OpenProject
 from sidelight.data.relations import Pairs, Triplets
@@ -47,6 +48,7 @@ def alpha(answers: Sequence[Answer], person: int | None = None) -> tuple[float |
     return 1.0 - differing / n / by_chance, len(shared)
 
 
+FAIR_SAMPLE = 20  # questions that several people answered, below which nothing is said about agreement
 _ENOUGH_TESTED = 5  # answers that others test, below which nothing is said about a person
 _EXAMPLES = 5
 
@@ -55,6 +57,8 @@ def people_table(project: OpenProject) -> list[dict[str, Any]]:
     """Return a line for each person."""
     every = project.answers()
     answers = [answer for answer in every if not answer.correction]
+    with project.lock:
+        acts = list(project.standing.acts.values())
     rated = {line.person: line for line in project.model.people}
     aside = project.aside
     table = []
@@ -67,9 +71,10 @@ def people_table(project: OpenProject) -> list[dict[str, Any]]:
                 "name": person.name,
                 "is_simulated": person.is_simulated,
                 "role": person.role,
-                "alpha": _rounded(alpha(every, person.id)[0]),
+                "alpha": _fair(*alpha(every, person.id)),
                 "token": person.token,
                 "answers": len(mine),
+                "placed": sum(len(d.act.rows) for d in acts if d.person == person.id and d.act.kind == SCREEN),
                 "unsure": sum(answer.answer == "unsure" for answer in mine),
                 "seconds": round(float(np.median(seconds)), 2) if seconds else None,
                 "accuracy": accuracy(mine, project.rows.truth),
@@ -83,15 +88,20 @@ def people_table(project: OpenProject) -> list[dict[str, Any]]:
 def agreement_of_all(project: OpenProject) -> dict[str, Any]:
     """Return Krippendorff's alpha over all people, how many questions it rests on, and what it means in words."""
     value, n_shared = alpha(project.answers())
-    words = "Nothing can be said about agreement before two people have answered the same questions."
+    words = (
+        f"Nothing can be said about agreement before several people have answered {FAIR_SAMPLE} of the same questions. "
+        "Those that come to a second person by themselves are the surprising ones: ask for a share of all, below."
+    )
+    value = _fair(value, n_shared)
     if value is not None:
         how = "well" if value >= 0.8 else "tolerably" if value >= 0.667 else "little"
         words = f"Beyond chance, people agree {how}: Krippendorff's alpha is {value:.2f} (1 is perfect, 0 is chance)."
-    return {"alpha": _rounded(value), "questions": n_shared, "words": words}
+    return {"alpha": value, "questions": n_shared, "words": words}
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 3)
+def _fair(value: float | None, n_shared: int) -> float | None:
+    """Return alpha rounded, or None where too few questions stand behind it."""
+    return None if value is None or n_shared < FAIR_SAMPLE else round(value, 3)
 
 
 def _rate(line: PersonSoFar | None, project: OpenProject) -> dict[str, Any]:
@@ -133,7 +143,7 @@ def agreement_table(project: OpenProject) -> list[dict[str, Any]]:
         columns.append([answer.answer for answer in said])
         people = [names[answer.person] for answer in said]
         for line in kind(*columns, n_rows=project.rows.n, annotators=people).agreement():
-            kappa = None if line.kappa != line.kappa else round(line.kappa, 3)
+            kappa = None if line.kappa != line.kappa or line.n_common < FAIR_SAMPLE else round(line.kappa, 3)
             about = {"first": line.first, "second": line.second, "questions": line.n_common}
             lines.append(about | {"share": line.share, "kappa": kappa})
     return lines

@@ -52,6 +52,7 @@ def write_view(folder: Path, snapshot: Snapshot, curve: Curve, mark: str) -> Non
         "agreement": snapshot.agreement,
         "moved_by": snapshot.moved_by,
         "curve": curve,
+        "is_judged": snapshot.is_judged,
     }
     try:
         with replacing(folder / FILE) as handle:
@@ -76,7 +77,7 @@ def read_view(rows: Rows, settings: Any, told: Told) -> tuple[Snapshot, Curve] |
         snapshot = Snapshot(
             version, labels.astype(np.intp), sure.astype(np.float64), int(about["n_known"]),
             Outlook(**about["outlook"]), float(about["agreement"]), moved.astype(np.intp), int(about["moved_by"]),
-            typical.astype(np.float64),
+            typical.astype(np.float64), bool(about.get("is_judged", True)),
         )  # fmt: skip
         if not (
             labels.shape == sure.shape == typical.shape == (rows.n,) and labels.min() >= 0 and np.isfinite(sure).all()

@@ -85,8 +85,9 @@ def found_so_far(project: OpenProject, snapshot: Snapshot) -> list[dict[str, Any
             cluster
             | {
                 "cards": project.cards(_surest(project, snapshot, rows)),
-                "doubts": _doubtful(project, snapshot, rows), "sure": float(np.mean(sure)), "is_nameless": is_nameless,
-                "doubtful": int((sure < _UNSURE).sum()),
+                "doubts": _doubtful(project, snapshot, rows), "is_nameless": is_nameless,
+                "sure": float(np.mean(sure)) if snapshot.is_judged else None,
+                "doubtful": int((sure < _UNSURE).sum()) if snapshot.is_judged else 0,
             }
         )  # fmt: skip
     return shown
@@ -104,7 +105,7 @@ def _doubtful(project: OpenProject, snapshot: Snapshot, rows: list[int]) -> list
     """Return the rows of a cluster that are least sure, where any is doubtful."""
     least = [row for row in rows[_SHOWN:][::-1] if snapshot.sure[row] < _DOUBT][:_MOST_DOUBTFUL]
     cards = project.cards(least) if least else []
-    return [card | {"sure": float(snapshot.sure[card["row"]])} for card in cards]
+    return [card | {"sure": snapshot.sure_of(card["row"])} for card in cards]
 
 
 def next_steps(
@@ -187,8 +188,8 @@ def row_with_neighbours(project: OpenProject, row: int) -> dict[str, Any]:
     near = near[np.argsort(squares[near], kind="stable")]
 
     def found(card: dict[str, Any]) -> dict[str, Any]:
-        label, sure = int(snapshot.labels[card["row"]]), float(snapshot.sure[card["row"]])
-        return card | {"cluster": label, "name": names[label], "sure": round(sure, 4)}
+        label = int(snapshot.labels[card["row"]])
+        return card | {"cluster": label, "name": names[label], "sure": snapshot.sure_of(card["row"])}
 
     shown = [found(card) for card in project.cards([row, *near.tolist()])]
     notes = [str(note.content["text"]) for note in project.notes() if int(note.content["row"]) == row]

@@ -268,7 +268,10 @@ def _as_numbers(said: Said, n_begun: int) -> Any:
         return said.placements
 
     def number(placement: Any) -> Any:
-        if isinstance(placement, int) and not isinstance(placement, bool) and placement < 0:
+        is_number = isinstance(placement, int) and not isinstance(placement, bool)
+        if is_number and placement >= n_begun:
+            raise InvalidData(f"{_WHO}: there is no pile {placement}. A new pile is -1, the next -2. Nothing was kept.")
+        if is_number and placement < 0:
             return said.called.get(str(placement), "").strip() or n_begun - 1 - placement
         return placement
 

@@ -17,6 +17,7 @@ from sidelight.app.studio.answers import Answer, as_table
 from sidelight.app.studio.history import Replay
 from sidelight.app.studio.project import OpenProject
 from sidelight.app.studio.rows import read_rows
+from sidelight.app.studio.sorting import placements_table
 from sidelight.data.relations import Pairs
 from sidelight.errors import CannotWrite, InvalidData, SidelightError, UnreadableFile
 from sidelight.files.answers import read_answers
@@ -186,8 +187,13 @@ def _answers(folder: Path, store: StudioStore, project: Project, called: dict[in
         rows = read_rows(folder)
     except SidelightError:
         return  # the events are written all the same
-    said = list(Replay(store.events(project.id)).standing.answers.values())
+    standing = Replay(store.events(project.id)).standing
+    said = list(standing.answers.values())
     write_csv(out / "answers.csv", as_table(said, rows.ids, called))
+    if {len(answer.rows) for answer in said} >= {2, 3}:
+        write_csv(out / "triplets.csv", as_table(said, rows.ids, called, of_three=True))
+    if standing.heard:
+        write_csv(out / "placements.csv", placements_table(standing, rows.ids, called))
     labels = [answer for answer in said if len(answer.rows) == 1]
     if labels:
         write_csv(

@@ -20,6 +20,7 @@ from sidelight.app.studio.seeing import (
     row_with_neighbours,
     say_together,
 )
+from sidelight.app.studio.sorting import placements_table
 from sidelight.app.studio.web.asking import Edit, Row, Start, lines_of, part_of, with_cards
 from sidelight.app.studio.web.files import csv_file
 from sidelight.app.studio.web.pages import Number, ProjectPart, page
@@ -104,10 +105,7 @@ def members(project: ProjectPart, cluster: Number, start: Annotated[int, Query(g
     """Return the members of a cluster, the most doubtful first, sixty at a time."""
     snapshot = project.model.snapshot()
     rows = project.members(cluster, snapshot, doubtful_first=True)
-    cards = [
-        card | {"sure": round(float(snapshot.sure[card["row"]]), 4)}
-        for card in project.cards(rows[start : start + _PAGE])
-    ]
+    cards = [card | {"sure": snapshot.sure_of(card["row"])} for card in project.cards(rows[start : start + _PAGE])]
     names = project.names(snapshot.labels, snapshot.n_known)
     others = [{"cluster": k, "name": names[k]} for k in range(snapshot.n_known)]
     return {"name": names[cluster], "n": len(rows), "start": start, "members": cards, "others": others}
@@ -137,7 +135,7 @@ def wall_page(project: ProjectPart, cluster: Number, start: Annotated[int, Query
     snapshot = project.model.snapshot()
     rows = [row for row in project.members(cluster, snapshot) if row not in project.confirmed()]
     cards = [
-        card | {"sure": round(float(snapshot.sure[card["row"]]), 4)}
+        card | {"sure": snapshot.sure_of(card["row"])}
         for card in (project.cards(rows[start : start + _PAGE]) if rows else [])
     ]
     name = project.names(snapshot.labels)[cluster]
@@ -249,13 +247,30 @@ def contradictions(project: ProjectPart) -> dict[str, Any]:
 
 @router.get("/p/{number}/answers.csv", tags=["seeing"])
 def answers_file(project: ProjectPart, disarm: bool = False) -> Response:
-    """Return the answers as a table that the relations job takes as pairs (or as triplets).
+    """Return the answers about two rows as a table that the relations job takes; those about three if there are none.
 
     What people typed never begins a formula; with ``disarm`` names of rows do not either, and then differ from the
     table's.
     """
     people = {number: person.name for number, person in project.people().items()}
     return csv_file(as_table(project.answers(), project.rows.ids, people), "answers.csv", disarm)
+
+
+@router.get("/p/{number}/triplets.csv", tags=["seeing"])
+def triplets_file(project: ProjectPart, disarm: bool = False) -> Response:
+    """Return the answers about three rows as a table that the relations job takes; ``disarm`` as for the answers."""
+    people = {number: person.name for number, person in project.people().items()}
+    return csv_file(as_table(project.answers(), project.rows.ids, people, of_three=True), "triplets.csv", disarm)
+
+
+@router.get("/p/{number}/placements.csv", tags=["seeing"])
+def placements_file(project: ProjectPart, disarm: bool = False) -> Response:
+    """Return the pile of every row that was sorted, a line for each person; ``disarm`` as for the answers."""
+    people = {number: person.name for number, person in project.people().items()}
+    project.answers()  # those of other processes are read, too
+    with project.lock:
+        table = placements_table(project.standing, project.rows.ids, people)
+    return csv_file(table, "placements.csv", disarm)
 
 
 @router.get("/p/{number}/clusters.csv", tags=["seeing"])

@@ -22,6 +22,8 @@
   function figure(card, words) {
     const holder = made("figure", undefined, "zooms"), caption = made("figcaption", card.id), inside = document.createElement("template");
     inside.innerHTML = card.html;
+    for (const picture of inside.content.querySelectorAll("img.thumb:not(.pixels)")) picture.src = picture.src.replace(/\/media(\?|$)/, "/large$1");
+    for (const picture of inside.content.querySelectorAll("img.thumb")) picture.tabIndex = 0;
     caption.classList.toggle("said", inside.content.textContent.trim() === card.id);
     holder.append(inside.content, caption);
     if (words) caption.append(made("span", words, "faint"));
@@ -86,6 +88,7 @@
     for (const sound of document.querySelectorAll("audio")) sound.pause();
     place.replaceChildren(current.drawn);
     buttons(current);
+    live(true);
     since = performance.now();
     if (pressed) {
       const from = pressed;
@@ -97,6 +100,8 @@
       }));
     }
   }
+  // Buttons of a question that is gone are not live: whoever is faster than the next question answers nothing.
+  function live(is) { for (const button of keys.children) button.disabled = !is; }
   function idle() { if (!current) place.textContent = ask.dataset.done || "The next question comes …"; }
 
   function take(questions) {
@@ -191,9 +196,17 @@
     const item = { rows: current.rows, body: { rows: current.rows, answer: word, seconds: (performance.now() - since) / 1000, key } };
     unsent.push(item);
     current = null;
+    live(false);
+    if (ask.dataset.by === "auto" && ++nSaid % 10 === 0) look();
     send();
     // The answer comes back with a question that knows of it; if that takes longer, the loaded one is shown.
     if (ask.dataset.part) show(); else setTimeout(show, PATIENCE);
+  }
+
+  // Every ten answers: does sorting promise more a second than the next questions?
+  let nSaid = 0;
+  async function look() {
+    try { if ((await call(ask.dataset.base + "/way")).way === "piles" && !unsent.length) location.reload(); } catch { /* the next ten say so */ }
   }
 
   async function undo() {
@@ -265,7 +278,7 @@
     if (byKey[key]) answer(byKey[key]);
     else if (hasUndo && (key === "z" || key === "backspace")) undo();
     else if (hasLater && key === "l") later();
-    else if (key === "e") window.studio.zoom(place);
+    else if (key === "e" || (key === "enter" && event.target instanceof HTMLImageElement)) window.studio.zoom(event.target instanceof HTMLImageElement ? event.target.parentElement.parentElement : place);
     else if (key === "p" && play()) { /* it plays */ }
     else if (key === "o" && other && !other.hidden) other.querySelector("input").focus();
     else if (key === "m" && note) { note.closest("details").open = true; note.querySelector("input").focus(); }

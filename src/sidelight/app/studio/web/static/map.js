@@ -144,7 +144,7 @@
     const holder = made("figure", undefined, "zooms"), inside = document.createElement("template");
     inside.innerHTML = found.html;
     holder.append(inside.content, made("figcaption", found.id));
-    holder.lastChild.append(made("span", ", " + (words || found.name + " " + percent(found.sure)), "faint"));
+    holder.lastChild.append(made("span", words === undefined ? ", " + found.name + (found.sure === null ? "" : " " + percent(found.sure)) : words, "faint"));
     return holder;
   }
 
@@ -172,11 +172,11 @@
     later();
     try {
       const found = await card(row);
-      const head = made("h2", found.row.name + ", " + percent(found.row.sure) + " sure"), list = made("ul", undefined, "members");
+      const head = made("h2", found.row.name + (found.row.sure === null ? "" : ", " + percent(found.row.sure) + " sure")), list = made("ul", undefined, "members");
       for (const near of found.near) { const item = made("li"); item.append(drawn(near)); const go = made("button", "open"); go.addEventListener("click", () => show(near.row)); item.append(go); list.append(item); }
       const link = made("a", "Open its cluster");
       link.href = root.dataset.clusters + "/" + found.row.cluster;
-      side.replaceChildren(head, drawn(found.row, percent(found.row.sure)), ...found.notes.map((note) => made("p", "Note: " + note)), link, made("h3", "Nearest rows"), list);
+      side.replaceChildren(head, drawn(found.row, found.row.sure === null ? "" : ", " + percent(found.row.sure)), ...found.notes.map((note) => made("p", "Note: " + note)), link, made("h3", "Nearest rows"), list);
       side.hidden = false;
     } catch (error) { cards.delete(row); say(error.message); }
   }
