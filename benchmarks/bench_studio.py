@@ -84,9 +84,9 @@ def _load() -> Load:
 def _answered_by(n_people: int, folder: str, truth: list[int], n: int, thinking: float, *words: str) -> Load:
     """Serve the first project of a folder, and let people answer it at once."""
     load = Load()
-    with _server(folder, *words) as (url, pid):
-        with _client(url) as client:
-            _until_ready(client)
+    with server_of(folder, *words) as (url, pid):
+        with client_of(url) as client:
+            until_ready(client)
             links = [
                 client.post("/api/projects/1/people", json={"name": f"p{i}"}).json()["link"] for i in range(n_people)
             ]
@@ -94,13 +94,13 @@ def _answered_by(n_people: int, folder: str, truth: list[int], n: int, thinking:
             threading.Thread(target=_person, args=(url, link, i, truth, load, n, thinking))
             for i, link in enumerate(links)
         ]
-        before = _processor_seconds(pid)
+        before = processor_seconds(pid)
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        load.processor, load.memory = _processor_seconds(pid) - before, _peak(pid)
-        with _client(url) as client:
+        load.processor, load.memory = processor_seconds(pid) - before, peak_of(pid)
+        with client_of(url) as client:
             client.get("/api/projects/1/clusters").raise_for_status()  # it waits for clusters that know every answer
             status = client.get("/api/projects/1").json()["status"]
             load.kept, load.agreement = int(status["answers"]), float(status["agreement"])
@@ -110,7 +110,7 @@ def _answered_by(n_people: int, folder: str, truth: list[int], n: int, thinking:
 def _crowds(sheet: Sheet) -> None:
     """Let many people answer about many rows; whoever sees pictures loads them too."""
     for words, (n_rows, has_pictures) in CROWDED.items():
-        source = _many_rows(n_rows, has_pictures)
+        source = many_rows(n_rows, has_pictures)
         truth = [int(label) for label in source.y or ()]
         with tempfile.TemporaryDirectory() as folder:
             studio = Studio(folder)
@@ -136,7 +136,7 @@ def _crowds(sheet: Sheet) -> None:
                   load.memory < 1500)  # fmt: skip
 
 
-def _many_rows(n: int, has_pictures: bool) -> Source:
+def many_rows(n: int, has_pictures: bool) -> Source:
     """Draw rows of twelve kinds, seed 0; a picture of a row is one of 200 noisy ones of 144 pixels."""
     from PIL import Image
 
@@ -154,7 +154,7 @@ def _many_rows(n: int, has_pictures: bool) -> Source:
     return Source(X, names, [f"x{j}" for j in range(16)], look, [str(label) for label in y])
 
 
-def _peak(pid: int) -> float:
+def peak_of(pid: int) -> float:
     """Return the most memory that a process had, in MB; 0 where the system does not say."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
@@ -164,7 +164,7 @@ def _peak(pid: int) -> float:
 
 
 @contextmanager
-def _server(folder: str, *words: str) -> Iterator[tuple[str, int]]:
+def server_of(folder: str, *words: str) -> Iterator[tuple[str, int]]:
     """Serve a studio in a process of its own; give its address and its number."""
     told = [
         sys.executable,
@@ -217,9 +217,9 @@ def _long(sheet: Sheet) -> None:
 
 def _restarted(folder: str, number: int, truth: list[int]) -> tuple[float, float, list[float]]:
     """Open a studio again; return seconds until it is ready, of the history page, and of answers through its routes."""
-    with _server(folder) as (url, _), _client(url) as client:
+    with server_of(folder) as (url, _), client_of(url) as client:
         begun = time.perf_counter()
-        _until_ready(client, number)
+        until_ready(client, number)
         ready = time.perf_counter() - begun
         begun = time.perf_counter()
         assert client.get(f"/p/{number}/history").status_code == 200
@@ -236,11 +236,11 @@ def _restarted(folder: str, number: int, truth: list[int]) -> tuple[float, float
     return ready, history, took
 
 
-def _client(url: str) -> httpx.Client:
+def client_of(url: str) -> httpx.Client:
     return httpx.Client(base_url=url, headers={"X-Sidelight": "1"}, timeout=60)
 
 
-def _until_ready(client: httpx.Client, number: int = 1) -> None:
+def until_ready(client: httpx.Client, number: int = 1) -> None:
     for _ in range(1200):
         try:
             answer = client.get(f"/api/projects/{number}")
@@ -251,7 +251,7 @@ def _until_ready(client: httpx.Client, number: int = 1) -> None:
         time.sleep(0.05)
 
 
-def _processor_seconds(pid: int) -> float:
+def processor_seconds(pid: int) -> float:
     """Return what a process has used so far; 0 where the system does not say."""
     try:
         parts = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
@@ -263,7 +263,7 @@ def _processor_seconds(pid: int) -> float:
 def _person(url: str, link: str, number: int, truth: list[int], load: Load, n: int, thinking: float) -> None:
     """Answer; what counts is the time until the answer is kept and there is a next question."""
     rng, seen = np.random.default_rng(number), set[str]()
-    with _client(url) as client:
+    with client_of(url) as client:
         client.get(link)  # the page gives a cookie for its pictures
         asked = client.get(f"/api{link}").json()["questions"]
         for _ in range(n):

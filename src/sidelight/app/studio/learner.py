@@ -256,7 +256,8 @@ class Learner:
             return None
         if not session.piles:
             return Asked(screen, {row: pile.number for pile in screen.piles for row in pile.rows}, n=n)
-        question, two = session.ask(), session.doubtful_piles()
+        two = session.doubtful_piles()
+        question = session.ask() if self.settings.get("by") == "auto" else None
         is_best = question is None or session.promises_more(screen, question, pace)
         return Asked(screen, None, None if two is None else (two[0].number, two[1].number), is_best, n)
 

@@ -183,6 +183,11 @@ def rows_by_pile(piles: Piles) -> dict[int, list[int]]:
     found: dict[int, list[int]] = defaultdict(list)
     for row, votes in piles.votes.items():
         found[Counter(pile for pile, _ in votes).most_common(1)[0][0]].append(row)
+    for row, votes in piles.votes.items():
+        for pile in {pile for pile, _ in votes} - set(
+            found
+        ):  # nobody else put the row there, and the pile has no other
+            found[pile] = [row]
     return found
 
 

@@ -120,6 +120,7 @@
     write("answers-word", n === 1 ? "answer" : "answers");
     write("sentence", status.sentence);
     const parts = [];
+    if (status.placed) parts.push(status.placed.toLocaleString("en") + (status.placed === 1 ? " row" : " rows") + " sorted");
     if (status.clusters) parts.push(status.clusters + " clusters");
     if (status.agreement !== null && status.agreement !== undefined) parts.push("agreement with the key " + status.agreement.toFixed(2));
     if (status.moved) parts.push("the last " + (status.moved_by > 1 ? status.moved_by + " answers" : "answer") + " moved " + status.moved.toLocaleString("en") + (status.moved === 1 ? " row" : " rows"));
