@@ -148,7 +148,7 @@ def _bare():
     return type(source)(source.X, source.ids, source.features, source.look)
 
 
-def test_the_table_of_people_counts_what_each_said(project):
+def test_the_table_of_people_counts_what_each_said(project, monkeypatch):
     ann, bob = (project.store.add_person(project.project.id, name) for name in ("Ann", "Bob"))
     tell(project, ann, (0, 3), (1, 4), (0, 1))
     project.answer(ann, (5, 7), "unsure", seconds=4.0)
@@ -161,7 +161,11 @@ def test_the_table_of_people_counts_what_each_said(project):
     assert (first["answers"], first["unsure"], first["seconds"], first["accuracy"]) == (4, 1, 1.0, 1.0)
     assert (second["answers"], second["unsure"], second["seconds"], second["accuracy"]) == (2, 0, None, 0.5)
     assert (first["is_aside"], second["is_aside"]) == (False, True)
-    assert first["alpha"] == second["alpha"] == agreement_of_all(project)["alpha"] == 0.0
+    assert first["alpha"] is second["alpha"] is agreement_of_all(project)["alpha"] is None  # two questions tell nothing
+    assert agreement_table(project)[0]["kappa"] is None
+    monkeypatch.setattr("sidelight.app.studio.people.FAIR_SAMPLE", 2)
+    assert agreement_of_all(project)["alpha"] == 0.0
+    assert {line["alpha"] for line in people_table(project) if line["answers"]} == {0.0}
     assert agreement_of_all(project)["questions"] == 2
     (line,) = agreement_table(project)
     assert {line["first"], line["second"]} == {"Ann", "Bob"}
