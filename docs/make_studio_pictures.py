@@ -66,7 +66,9 @@ def take(url: str) -> None:
             c for c in client.get(f"/api/projects/{birds}/clusters").json()["clusters"] if "novel" in c["name"]
         )
     shots = [
-        ("home", "/", 1000, 430, "light"), ("ask", f"/p/{digits}/ask", 900, 760, "light"),
+        ("home", "/", 1000, 430, "light"), ("ask", f"/p/{digits}/ask?by=pairs", 900, 760, "light"),
+        ("sorting", f"/p/{digits}/ask?by=piles", 1280, 900, "light"),
+        ("sorting-phone", f"/p/{digits}/ask?by=piles", 390, 844, "dark"),
         ("label", f"/p/{birds}/ask", 1100, 760, "light"), ("phone", f"/p/{photos}/ask", 390, 844, "dark"),
         ("run", f"/p/{birds}", 1000, 900, "light"), ("map", f"/p/{birds}/map", 1100, 900, "light"),
         ("wall", f"/p/{birds}/clusters/{novel['cluster']}/wall", 1000, 760, "light"),

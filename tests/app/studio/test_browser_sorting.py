@@ -191,3 +191,34 @@ def test_whoever_prefers_pairs_is_asked_two_by_two(visit, link):
     until(page, lambda: page.locator("#question figure").count() == 2)
     page.get_by_role("link", name="Piles", exact=True).click()
     until(page, lambda: page.locator(TILE).count() == 10)
+
+
+@pytest.mark.slow
+def test_buttons_of_an_answered_question_are_not_live(visit, local, link):
+    page = visit(link(3) + "?by=pairs")
+    until(page, lambda: page.locator("#answers button:enabled").count() == 3)
+    live = page.evaluate(
+        """() => { document.querySelector("[data-answer=unsure]").click();
+        return document.querySelectorAll("#answers button:enabled").length; }"""
+    )
+    assert live == 0
+    until(page, lambda: page.locator("#answers button:enabled").count() == 3)
+
+
+@pytest.mark.slow
+def test_pictures_of_a_question_are_reached_by_tab_and_grow(visit, link):
+    page = visit(link(1) + "?by=pairs")
+    until(page, lambda: page.locator("#question img").count() == 2)
+    page.locator("#question img").first.focus()
+    page.keyboard.press("Enter")
+    until(page, lambda: page.locator("dialog.zoomed[open]").count() == 1)
+
+
+@pytest.mark.slow
+def test_people_are_cards_on_a_phone(visit, link):
+    link(1)
+    page = visit("/p/1/people", PHONE)
+    fits_a_phone(page)
+    row = page.locator(".people tbody tr").first
+    assert row.evaluate("node => getComputedStyle(node).display") == "grid"
+    assert page.locator(".people thead").is_hidden()

@@ -223,6 +223,26 @@ def test_placements_are_read_back(sitting, tmp_path):
         assert (sitting.truth[a] == sitting.truth[b]) == (word == "same")
 
 
+def test_every_table_knows_what_was_sorted(sitting):
+    link = sitting.person("ann")
+    body = told(sitting.client.get(f"{link}/screen").json(), sitting.truth)
+    sitting.client.post(f"{link}/screens", json=body | {"placements": ["wren"] * 9 + ["aside"]})
+    row, ids = body["rows"][0], sitting.project.rows.ids
+    merged = list(csv.DictReader(io.StringIO(sitting.client.get(f"/p/{sitting.id}/merged.csv").text)))
+    assert (merged[row]["said"], merged[row]["answers"], merged[row]["people"]) == ("ann: wren", "1", "1")
+    assert merged[body["rows"][9]]["said"] == ""
+    tasks = sitting.client.get(f"/p/{sitting.id}/label-studio.json").json()
+    (made,) = next(task for task in tasks if task["data"].get("row") == ids[row])["annotations"]
+    assert made["result"][0]["value"]["choices"] == ["wren"]
+    assert sitting.client.get(f"/api/projects/{sitting.id}/people").json()["people"][0]["placed"] == 10
+    (line,) = sitting.client.get(f"{link}/history").json()["answers"]
+    assert line["answer"] == "10 rows sorted: wren 9, aside 1"
+    edited = sitting.client.post(f"{link}/history/{line['id']}", json={"answer": "same"})
+    assert edited.status_code == 422
+    assert sitting.client.post(f"{link}/history/{line['id']}", json={"answer": None}).status_code == 200
+    assert sitting.project.standing.n_placed == 0
+
+
 def test_a_correction_of_a_pile_moves_the_row(sitting):
     link = sitting.person("ann")
     sort_some(sitting, link, 3)
@@ -233,6 +253,9 @@ def test_a_correction_of_a_pile_moves_the_row(sitting):
     after = sitting.project.model.snapshot().labels
     others = np.flatnonzero(snapshot.labels == 1)
     assert after[row] == np.bincount(after[others]).argmax()
+    text = sitting.client.get(f"/p/{sitting.id}/placements.csv").text
+    piles = {line["row"]: line["pile"] for line in csv.DictReader(io.StringIO(text))}
+    assert piles[sitting.project.rows.ids[row]] == sitting.project.names(after)[after[row]]
 
 
 def test_pairs_told_before_begin_the_piles_and_stay(sitting):

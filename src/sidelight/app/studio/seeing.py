@@ -161,6 +161,10 @@ def packed_map(project: OpenProject) -> dict[str, Any]:
     for answer in project.answers():
         if answer.person in order:
             spoken[list(answer.rows)] = order.index(answer.person) + 1
+    with project.lock:
+        for done in project.standing.heard.values():
+            if done.person in order:
+                spoken[list(done.act.rows)] = order.index(done.person) + 1
     points = project.coordinates
     return {
         "n": project.rows.n,

@@ -182,7 +182,8 @@ def rows_by_pile(piles: Piles) -> dict[int, list[int]]:
     """Return the rows of each pile: a row is where most put it, and of several such where it was put first."""
     found: dict[int, list[int]] = defaultdict(list)
     for row, votes in piles.votes.items():
-        found[Counter(pile for pile, _ in votes).most_common(1)[0][0]].append(row)
+        one = votes[0][0] if len(votes) == 1 else Counter(pile for pile, _ in votes).most_common(1)[0][0]
+        found[one].append(row)
     for row, votes in piles.votes.items():
         for pile in {pile for pile, _ in votes} - set(
             found
@@ -341,8 +342,8 @@ def said_of(project: OpenProject, done: Done) -> str:
 # -- what is handed over ---------------------------------------------------------------------------------------------
 
 
-def placements_table(standing: Standing, ids: Sequence[str], people: Mapping[int, str]) -> dict[str, list[Any]]:
-    """Return every placement that stands, for ``sidelight relations --placements``: row, pile, person and seconds.
+def placed(standing: Standing) -> list[tuple[int, str, int, float]]:
+    """Return every placement that stands, in its order: row, pile, person and seconds.
 
     A row that was moved later, whose piles were merged or split, has the pile where it is now.
     """
@@ -352,12 +353,19 @@ def placements_table(standing: Standing, ids: Sequence[str], people: Mapping[int
         if done.act.kind != SCREEN:
             continue
         for row, pile in zip(done.act.rows, done.act.piles):
+            took = done.seconds / len(done.act.rows)
             if pile is None:
-                lines.append((row, ASIDE, done.person, done.seconds / len(done.act.rows)))
-            elif mine := next((vote for vote in votes.get(row, ()) if vote[1] in (done.person, None)), None):
+                lines.append((row, ASIDE, done.person, took))
+            elif mine := next((vote for vote in votes.get(row, ()) if vote[1] == done.person), None):
                 votes[row].remove(mine)
-                name = standing.piles.names[mine[0]]
-                lines.append((row, name, done.person, done.seconds / len(done.act.rows)))
+                lines.append((row, standing.piles.names[mine[0]], done.person, took))
+    moved = [(row, *vote) for row, some in votes.items() for vote in some if isinstance(vote[1], int)]
+    return lines + [(row, standing.piles.names[pile], int(person or 0), float("nan")) for row, pile, person in moved]
+
+
+def placements_table(standing: Standing, ids: Sequence[str], people: Mapping[int, str]) -> dict[str, list[Any]]:
+    """Return every placement that stands, for ``sidelight relations --placements``: row, pile, person and seconds."""
+    lines = placed(standing)
     return {
         "row": [ids[row] for row, *_ in lines],
         "pile": disarmed_cells(name for _, name, *_ in lines),

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from sidelight.active.questions import PAIR_WORDS, UNSURE
+from sidelight.active.screens import ASIDE
 from sidelight.app.jobs.output import disarmed_cells, write_csv, write_text
 from sidelight.app.store.studio_store import NewEvent, Project, StudioStore
 from sidelight.app.studio.answers import Answer, as_table
 from sidelight.app.studio.history import Replay
 from sidelight.app.studio.project import OpenProject
 from sidelight.app.studio.rows import read_rows
-from sidelight.app.studio.sorting import placements_table
+from sidelight.app.studio.sorting import placed, placements_table
 from sidelight.data.relations import Pairs
 from sidelight.errors import CannotWrite, InvalidData, SidelightError, UnreadableFile
 from sidelight.files.answers import read_answers
@@ -33,9 +34,15 @@ def merged_table(project: OpenProject) -> dict[str, list[Any]]:
     said, asked, notes = (defaultdict(list) for _ in range(3))
     for answer in project.answers():
         for row in answer.rows:
-            asked[row].append(answer)
+            asked[row].append(answer.person)
         if len(answer.rows) == 1 and answer.answer != UNSURE:
             said[answer.rows[0]].append(f"{people[answer.person].name}: {answer.words}")
+    with project.lock:
+        sorted_out = placed(project.standing)
+    for row, pile, person, _ in sorted_out:
+        asked[row].append(person)
+        if pile != ASIDE:
+            said[row].append(f"{people[person].name}: {pile}")
     for note in project.notes():
         notes[int(note.content["row"])].append(f"{people[note.person].name}: {note.content['text']}")
     rows = range(project.rows.n)
@@ -45,7 +52,7 @@ def merged_table(project: OpenProject) -> dict[str, list[Any]]:
         "name": disarmed_cells(names[k] for k in snapshot.labels.tolist()),
         "probability": np.round(snapshot.sure, 4).tolist(),
         "answers": [len(asked[row]) for row in rows],
-        "people": [len({answer.person for answer in asked[row]}) for row in rows],
+        "people": [len(set(asked[row])) for row in rows],
         "said": disarmed_cells(" | ".join(said[row]) for row in rows),
         "notes": disarmed_cells(" | ".join(notes[row]) for row in rows),
     }
@@ -81,11 +88,17 @@ def label_studio(project: OpenProject) -> list[dict[str, Any]]:
     """
     snapshot, ids, people = project.model.snapshot(), project.rows.ids, project.people()
     names = project.names(snapshot.labels)
-    labels: dict[int, list[Answer]] = defaultdict(list)
+    labels: dict[int, list[tuple[str, int]]] = defaultdict(list)
     pairs: dict[tuple[int, ...], list[Answer]] = defaultdict(list)
     for answer in project.answers():
         if answer.answer != UNSURE and not answer.is_not and len(answer.rows) < 3:
-            (labels[answer.rows[0]] if len(answer.rows) == 1 else pairs[answer.rows]).append(answer)
+            if len(answer.rows) == 1:
+                labels[answer.rows[0]].append((answer.answer, answer.person))
+            else:
+                pairs[answer.rows].append(answer)
+    with project.lock:
+        for row, pile, who, _ in placed(project.standing):
+            labels[row] += [(pile, who)] if pile != ASIDE else []
 
     def made(choice: str, score: float | None = None, person: int | None = None) -> dict[str, Any]:
         result = {"from_name": "label", "to_name": "row", "type": "choices", "value": {"choices": [choice]}}
@@ -96,7 +109,7 @@ def label_studio(project: OpenProject) -> list[dict[str, Any]]:
         {
             "data": {"row": ids[row], "text": project.rows.texts[row]},
             "predictions": [made(names[int(snapshot.labels[row])], round(float(snapshot.sure[row]), 4))],
-            "annotations": [made(answer.answer, person=answer.person) for answer in labels[row]],
+            "annotations": [made(choice, person=person) for choice, person in labels[row]],
         }
         for row in range(project.rows.n)
     ]

@@ -132,9 +132,9 @@ def overview(project: ProjectPart) -> dict[str, Any]:
 
 
 @router.get("/p/{number}/ask", include_in_schema=False)
-def ask_as_owner(project: ProjectPart) -> Response:
+def ask_as_owner(project: ProjectPart, by: Literal["auto", "piles", "pairs"] | None = None) -> Response:
     """Go to the owner's own link."""
-    return RedirectResponse(f"/a/{project.owner().token}", status_code=303)
+    return RedirectResponse(f"/a/{project.owner().token}" + (f"?by={by}" if by else ""), status_code=303)
 
 
 @router.post("/api/projects/{number}/simulate", tags=["projects"])
