@@ -42,7 +42,7 @@ class Outlook:
     n_drawn, n_elsewhere : int
         Rows drawn at random that somebody placed, of the last twenty, and how many went elsewhere than expected.
     low, high : float
-        The range that holds the share of such rows nine times of ten.
+        The range that holds the share of rows that would go elsewhere nine times of ten; slips of people count, too.
     """
 
     enough: bool
@@ -119,9 +119,8 @@ class PartitionHistory:
     def _of_sorted(self, is_calm: bool, change: float, unsure: float, wrong: float, drawn: Sequence[bool]) -> Outlook:
         """Say how many rows are probably wrong now, how that fell, and what rows drawn at random say of it."""
         n, n_elsewhere = len(drawn), len(drawn) - sum(drawn)
-        low, high = (
-            float(beta.ppf(share, n_elsewhere + 0.5, n - n_elsewhere + 0.5)) if n else share for share in (0.05, 0.95)
-        )
+        low = float(beta.ppf(0.05, n_elsewhere + 0.5, n - n_elsewhere + 0.5)) if n_elsewhere else 0.0
+        high = float(beta.ppf(0.95, n_elsewhere + 0.5, n - n_elsewhere + 0.5)) if n_elsewhere < n else 1.0
         known = [share for share in self.wrong if share == share]
         before = known[-1 - CALM] if len(known) > CALM else float("nan")
         sentence = f"By what is known, {wrong:.0%} of the rows are probably not on the pile of their kind"

@@ -236,7 +236,7 @@ def test_every_table_knows_what_was_sorted(sitting):
     assert made["result"][0]["value"]["choices"] == ["wren"]
     assert sitting.client.get(f"/api/projects/{sitting.id}/people").json()["people"][0]["placed"] == 10
     (line,) = sitting.client.get(f"{link}/history").json()["answers"]
-    assert line["answer"] == "10 rows sorted: wren 9, aside 1"
+    assert line["answer"] == "10 rows sorted: 9 on wren, 1 aside"
     edited = sitting.client.post(f"{link}/history/{line['id']}", json={"answer": "same"})
     assert edited.status_code == 422
     assert sitting.client.post(f"{link}/history/{line['id']}", json={"answer": None}).status_code == 200

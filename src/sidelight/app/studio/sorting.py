@@ -335,7 +335,8 @@ def said_of(project: OpenProject, done: Done) -> str:
     called = {pile: names.get(pile, f"pile {pile + 1}") for pile in done.act.piles if pile is not None}
     if done.act.kind == SCREEN:
         put = Counter(ASIDE if pile is None else called[pile] for pile in done.act.piles)
-        return f"{counted(len(done.act.rows), 'row')} sorted: " + ", ".join(f"{name} {n}" for name, n in put.items())
+        told = (f"{n} aside" if name == ASIDE else f"{n} on {name}" for name, n in put.items())
+        return f"{counted(len(done.act.rows), 'row')} sorted: {', '.join(told)}"
     return f"{done.act.kind}: {', '.join(called.values())}"
 
 

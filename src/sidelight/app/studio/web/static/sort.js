@@ -9,7 +9,7 @@
   const narrow = window.matchMedia("(max-width: 40rem)").matches, N = narrow ? 4 : 10;
   const LETTERS = "abcdefghijklmoqrstvwyz".split("");  // n, p, u and x do something else
   const ASIDE = "aside", TIMES = [1500, 3000, 6000];
-  let screen = null, piles = [], put = [], at = 0, since = 0, nextNew = -1, isSending = false, warned = false, doubtful = null;
+  let screen = null, piles = [], put = [], at = 0, since = 0, nextNew = -1, later = 0, isSending = false, warned = false, doubtful = null;
 
   const made = (tag, text, kind) => { const node = document.createElement(tag); if (text !== undefined) node.textContent = text; if (kind) node.className = kind; return node; };
   const inside = (html) => { const holder = document.createElement("template"); holder.innerHTML = html; return holder.content; };
@@ -143,6 +143,8 @@
     since = performance.now();
     isSending = false;
     focus(0);
+    clearTimeout(later);
+    later = setTimeout(async () => { try { progress(await call(base + "/status")); } catch { /* the next screen says so */ } }, 1500);
   }
 
   function progress(status) {
@@ -327,9 +329,16 @@
     sound.currentTime = 0;
     sound.play();
   }
+  function read(text) {
+    const close = made("button", "Close");
+    close.addEventListener("click", () => dialog.close());
+    dialog.replaceChildren(text.cloneNode(true), close);
+    dialog.showModal();
+  }
   function look() {
     const tile = tiles.children[at], sound = tile && tile.querySelector("audio");
-    if (sound) { if (sound.paused) { sound.currentTime = 0; sound.play(); } else sound.pause(); } else if (tile) window.studio.zoom(tile);
+    if (sound) { if (sound.paused) { sound.currentTime = 0; sound.play(); } else sound.pause(); } else if (tile && tile.querySelector("blockquote")) read(tile.querySelector("blockquote"));
+    else if (tile) window.studio.zoom(tile);
   }
 
   document.addEventListener("keydown", (event) => {
