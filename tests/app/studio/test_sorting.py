@@ -303,6 +303,23 @@ def test_the_pace_is_a_person_s_own(sitting):
     assert pace_of(sitting.project, ann.id) == (USUAL[0], 0.0, 1.2)
 
 
+def test_who_is_slow_at_rows_is_asked_two_by_two(local):
+    made = local.studio.add("slow", blobs(90, apart=1.5), {"by": "auto"})
+    link = "/api" + local.client.post(f"/api/projects/{made.id}/people", json={"name": "ann"}).json()["link"]
+    truth = local.studio.project(made.id).rows.truth
+    assert local.client.get(f"{link}/way").json() == {"way": "piles"}
+    found = local.client.get(f"{link}/screen").json()
+    for _ in range(4):
+        found = local.client.post(f"{link}/screens", json=told(found, truth) | {"seconds": 3000.0}).json()
+    local.client.post(f"{link}/screens", json=told(found, truth) | {"seconds": 3000.0})
+    local.studio.project(made.id).model.snapshot()
+    assert local.client.get(f"{link}/way").json() == {"way": "pairs"}
+    page = local.client.get(link.removeprefix("/api"))
+    assert 'id="ask"' in page.text
+    assert 'id="sort"' in local.client.get(link.removeprefix("/api") + "?by=piles").text
+    assert local.client.get(link.removeprefix("/api") + "?by=sight").status_code == 404
+
+
 def test_who_is_set_aside_sorts_nothing(sitting):
     ann, bob = sitting.person("ann"), sitting.person("bob")
     sort_some(sitting, ann, 2)
