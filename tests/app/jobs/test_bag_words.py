@@ -93,3 +93,15 @@ def test_corrections_of_rows_keep_what_other_bags_count(visits, tmp_path):
     changed, _ = _corrected(bags, None, {0: "jay"})
     assert changed.said == {1: bags.said[1]}
     assert changed.labels[0] == {"wren", "owl", "jay"}
+
+
+def test_a_table_of_counts_is_not_taken_for_answers_about_its_rows(visits, tmp_path):
+    """Small numbers may be numbers of rows: but the file was named as the labels."""
+    rows = ["plot;pitch"] + [f"plot {b};{b}.{i}" for b in range(9) for i in range(6)]
+    counts = ["plot;date;who;wren;owl"] + [f"plot {b};0{b + 1}.05.2024;Ann;{b % 5 + 1};{5 - b % 5}" for b in range(9)]
+    (tmp_path / "calls.csv").write_text("\n".join(rows), encoding="utf-8")
+    (tmp_path / "count.csv").write_text("\n".join(["Count 2024", "", *counts]), encoding="utf-8")
+    told = describe(str(tmp_path / "calls.csv"), Roles(label_file=str(tmp_path / "count.csv")))
+    assert told.facts["bags"] == 9  # the key of the table of labels names them
+    assert "answers beside it" not in told.facts
+    assert told.fits[0].job == "instances"

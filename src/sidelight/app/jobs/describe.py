@@ -90,7 +90,7 @@ def describe(path: str | Source, roles: Roles | None = None) -> Description:
         is_pairs = is_called_so and source.path.is_file() and are_pairs(source.path)
         if data.kind in _NO_ROWS or is_pairs:
             return _no_rows(data, source, is_pairs=is_pairs)
-        described = _with_answers(describe_data(data, explicit), data, source)
+        described = _with_answers(describe_data(data, explicit), data, source, explicit.get("label_file"))
         if not described.fits and not explicit:
             described = replace(described, fits=tuple(_at_second_sight(data, source)))
         with_words = ["text" in fit.roles for fit in described.fits]
@@ -228,11 +228,13 @@ def _at_second_sight(data: Dataset, source: Source) -> list[Fit]:
     return [Fit("coclusters", "if every line is an event: what occurs together", {"events": repeated[:2]})]
 
 
-def _with_answers(described: Description, data: Dataset, source: Source) -> Description:
-    """Add answers about the rows that lie beside the table, and the command that uses them."""
+def _with_answers(described: Description, data: Dataset, source: Source, labels: str | None) -> Description:
+    """Add answers about the rows that lie beside the table, and the command that uses them; ``labels`` are none."""
     if not (data.n_rows and possible_answers(described.path)):
         return described
     beside = find_answers(described.path, data.row_names.tolist())
+    own = None if labels is None else Path(labels).expanduser().resolve()
+    beside = {kind: found for kind, found in beside.items() if found[0].resolve() != own}
     is_table = data.reader in ("delimited", "parquet")
     by_column = answers_by_column(data, source) if is_table and not beside else None
     if by_column is not None:
