@@ -95,10 +95,16 @@ def test_corrections_of_rows_keep_what_other_bags_count(visits, tmp_path):
     assert changed.labels[0] == {"wren", "owl", "jay"}
 
 
-def test_a_table_of_counts_is_not_taken_for_answers_about_its_rows(visits, tmp_path):
+def test_a_table_of_counts_is_not_taken_for_answers_about_its_rows(tmp_path, monkeypatch):
     """Small numbers may be numbers of rows: but the file was named as the labels."""
+    there = lambda *_: {"pairs": (tmp_path / "count.csv", 9)}  # noqa: E731 - as found in a larger table
+    monkeypatch.setattr("sidelight.app.jobs.describe.find_answers", there)
+    monkeypatch.setattr("sidelight.app.jobs.describe.possible_answers", there)
     rows = ["plot;pitch"] + [f"plot {b};{b}.{i}" for b in range(9) for i in range(6)]
-    counts = ["plot;date;who;wren;owl"] + [f"plot {b};0{b + 1}.05.2024;Ann;{b % 5 + 1};{5 - b % 5}" for b in range(9)]
+    counts = ["plot;date;observer;wren;owl;jay;remarks"]
+    for b in range(9):
+        wren, jay = b % 4 + 1, b % 2
+        counts.append(f"plot {b};0{b + 1}.05.2024;Ann;{wren};{6 - wren - jay};{jay or ''};{'windy' if b == 3 else ''}")
     (tmp_path / "calls.csv").write_text("\n".join(rows), encoding="utf-8")
     (tmp_path / "count.csv").write_text("\n".join(["Count 2024", "", *counts]), encoding="utf-8")
     told = describe(str(tmp_path / "calls.csv"), Roles(label_file=str(tmp_path / "count.csv")))

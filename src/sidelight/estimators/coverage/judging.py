@@ -197,8 +197,8 @@ class JudgesRows(ProbabilityColumns):
 
         Where bags of the fit count rows (or publish shares), each label has a range of numbers of rows that holds the
         true one for about a share ``coverage`` of labels of new bags; held-out bags say how wide it must be. Elsewhere
-        a bag says what is there: the most specific of labels and kinds (``kinds_``) that is probable enough for names
-        to be right that often in held-out bags: "some warbler" where rows cannot tell which. What comes back can be
+        a bag says what is there: the most specific of labels and kinds (``kinds_``) of at least this probability, or of
+        a higher one that held-out bags ask for: "some warbler" where rows cannot tell which. What comes back can be
         given to :class:`~sidelight.Bags`, with ``tree=model.kinds_``.
 
         Parameters
@@ -206,7 +206,8 @@ class JudgesRows(ProbabilityColumns):
         X, bags : rows and their bags
             As in :meth:`predict_bags`; the answer has an entry for each of ``bags.names``.
         coverage : float, default=0.9
-            The share of ranges that hold the true number, or of names that are right.
+            The share of ranges that hold the true number, or the least probability of a name. No share of right names
+            is promised: labels that many rows are a little alike are said too often.
         """
         check_number(self, "coverage", coverage, low=0, high=1, open_low=True, open_high=True)
         P = (self._belief(X)[0] @ self.layout.to_labels())[:, : len(self.classes_)]
@@ -221,7 +222,7 @@ class JudgesRows(ProbabilityColumns):
             high = np.minimum(found + width * error, bags.sizes[:, None])
             return said_of(self.classes_, np.ones(found.shape, dtype=bool), np.round(low), np.round(high))
         names, member = self._elements()
-        threshold = threshold_of_kinds(known["kinds"], coverage) if "kinds" in known else coverage
+        threshold = max(coverage, threshold_of_kinds(known["kinds"], coverage)) if "kinds" in known else coverage
         return said_of(names, most_specific(carried(P, bags, member), member, threshold), None, None)
 
     def predict_kinds(self, X: Any, *, bags: Any = None, coverage: float = 0.9) -> np.ndarray:
