@@ -83,6 +83,7 @@ def read(
     candidates: str | bool | None = None,
     components: str | Sequence[str] | bool | None = None,
     embed: str | None = None,
+    whole: bool | None = None,
     format: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
@@ -152,6 +153,8 @@ def read(
         variances are kept where other columns are standardised. By default those that look like it.
     embed : str, optional
         A folder of recordings, pictures or texts: what describes its rows, as in :func:`from_folder`.
+    whole : bool, optional
+        A folder of recordings or pictures: one row a file, instead of sounds or regions.
     format : str, optional
         Skip the recognition: "delimited", "parquet", "npz", "npy", "matlab", "arff", "keel", "c45", "svmlight",
         "idx" or "folder".
@@ -201,6 +204,7 @@ def read(
         candidates=candidates,
         components=components,
         embed=_as_word(embed),
+        whole=whole,
     )
     how = {"separator": separator, "encoding": encoding, "header": header}
     check_choice("sidelight.read", "bad_lines", bad_lines, ("stop", "skip"))

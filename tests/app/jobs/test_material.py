@@ -93,6 +93,60 @@ def test_export_says_what_it_needs(tmp_path):
         sidelight("export", "results", "--as", "audacity", "--out", "selections")
 
 
+@pytest.fixture
+def tagged(tmp_path):
+    """Photographs as JPEG in two folders, with tags, and their names."""
+    from PIL import Image
+
+    write_folder("pictures", "drawn", seed=1)
+    (tmp_path / "photos" / "1957").mkdir(parents=True)
+    names = []
+    for number, path in enumerate(sorted((tmp_path / "drawn").glob("*.png"))[:24]):
+        names.append(f"1957/{path.stem}.jpg" if number % 2 else f"{path.stem}.jpg")
+        Image.open(path).convert("RGB").save(tmp_path / "photos" / names[-1])
+    lists = dict(pl.read_csv("drawn/tags.csv").iter_rows())
+    lines = [f"{name},{lists[name.split('/')[-1].replace('.jpg', '.png')]}" for name in names]
+    (tmp_path / "tags.csv").write_text("\n".join(["file,tags", *lines]), encoding="utf-8")
+    return names
+
+
+def test_keywords_go_beside_photographs_and_into_them_only_on_request(tagged, tmp_path):
+    sidelight("instances", "photos", "--labels", "tags.csv", "--embed", "none", "--out", "results", "-q")
+    photographs = [tmp_path / "photos" / name for name in tagged]
+    before = [path.read_bytes() for path in photographs]
+    assert "24 photographs" in sidelight("export", "results", "--as", "digikam", "--out", "sidecars")
+    sidelight("export", "results", "--as", "lightroom")
+    assert [path.read_bytes() for path in photographs] == before
+    names = set(pl.read_csv("results/assignments.csv").filter(pl.col("file") == tagged[1])["label"])
+    for path in (tmp_path / "sidecars" / f"{tagged[1]}.xmp", photographs[1].with_suffix(".xmp")):
+        assert all(f"<rdf:li>{name}</rdf:li>" in path.read_text(encoding="utf-8") for name in names)
+    sidelight("export", "results", "--as", "lightroom", "--write-originals")
+    assert b"<rdf:li>" in photographs[1].read_bytes()
+    (tmp_path / "elsewhere").mkdir()
+    shutil.copy("results/assignments.csv", "elsewhere")
+    with pytest.raises(InvalidData, match="not the run of a folder"):
+        sidelight("export", "elsewhere", "--as", "digikam", "--out", "more")
+
+
+def test_one_damaged_photograph_keeps_all_as_they_are(tagged, tmp_path):
+    sidelight("instances", "photos", "--labels", "tags.csv", "--embed", "none", "--out", "results", "-q")
+    last = tmp_path / "photos" / sorted(tagged)[-1]
+    last.write_bytes(last.read_bytes()[:1] + b"no JPEG any more")
+    before = {path: path.read_bytes() for path in (tmp_path / "photos").rglob("*.jpg")}
+    with pytest.raises(SidelightError, match="not a JPEG file"):
+        sidelight("export", "results", "--as", "digikam", "--write-originals")
+    assert {path: path.read_bytes() for path in (tmp_path / "photos").rglob("*.jpg")} == before
+    assert not list((tmp_path / "photos").rglob("*.xmp"))
+
+
+def test_tags_of_a_photograph_are_not_copied_onto_its_regions(tagged, tmp_path):
+    sidelight("hierarchy", "photos", "--labels", "tags.csv", "--embed", "none", "--out", "results", "-q")
+    found = pl.read_csv("results/assignments.csv")
+    assert sorted(found["file"]) == sorted(tagged)  # one line a photograph
+    sidelight("predict", "results", "photos", "--out", "placed.csv", "-q")
+    assert pl.read_csv("placed.csv").height == len(tagged)
+
+
 def test_fragments_name_parts_of_media():
     assert Fragment.split("a b.wav#t=1.5,2.0") == ("a b.wav", Fragment(1.4, 2.1))
     assert Fragment.split("p.jpg#xywh=percent:10,0,50,40")[1].box == (10.0, 0.0, 50.0, 40.0)

@@ -14,7 +14,7 @@ OVERVIEW = {  # what somebody has who needs a command, and how it is called
     "compare": ("several runs on the same rows, and wonder which to believe", "sidelight compare results again"),
     "score": ("assignments of rows, and a table that says what is right", "sidelight score results truth.csv"),
     "export": (
-        "results, and a program that shows recordings (Raven, Audacity) or labels (Label Studio)",
+        "results, and a program that shows recordings (Raven, Audacity), photographs (digiKam) or labels",
         "sidelight export results --as raven --out selections",
     ),
 }
@@ -137,19 +137,29 @@ def score_command(
 @click.command("export", short_help="Write results as selection tables or tasks of other programs.")
 @click.argument("results", type=click.Path())
 @click.option(
-    "--as", "form", required=True, type=click.Choice(["raven", "audacity", "birdnet", "label-studio"]),
+    "--as", "form", required=True,
+    type=click.Choice(["raven", "audacity", "birdnet", "label-studio", "digikam", "lightroom"]),
     help="The program that will open it.",
 )  # fmt: skip
-@click.option("--out", required=True, type=click.Path(), help="A folder; for label-studio a file that ends with .json.")
+@click.option(
+    "--out", type=click.Path(),
+    help="A folder; for label-studio a file that ends with .json; for digikam and lightroom by default beside the "
+    "photographs.",
+)  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace what an earlier call wrote.")
+@click.option("--write-originals", is_flag=True, help="Write keywords into the photographs (JPEG), too.")
 @shown_options
-def export_command(results: str, form: str, out: str, overwrite: bool, as_json: bool, quiet: bool) -> None:
+def export_command(
+    results: str, form: str, out: str | None, overwrite: bool, write_originals: bool, as_json: bool, quiet: bool
+) -> None:
     """Write the rows of RESULTS, the folder of a run, for another program.
 
     Raven, Audacity and BirdNET get one selection table for each recording, with our names; they need the rows of
-    `sidelight from`. Label Studio gets one task for each row, with its label as a prediction.
+    `sidelight from`. Label Studio gets one task for each row, with its label as a prediction. digiKam and Lightroom
+    get the labels of each photograph as keywords: a file beside it (photo.jpg.xmp, photo.xmp), added to what such a
+    file holds already. Photographs themselves are not touched unless you say so.
     """
     from sidelight.app.jobs.export import export
 
-    told = export(results, out, form, overwrite=overwrite)
+    told = export(results, out, form, overwrite=overwrite, write_originals=write_originals)
     show_sentences(told, {"out": out, "sentences": told}, as_json=as_json, quiet=quiet)

@@ -1,41 +1,60 @@
-"""What was found, in the files of other programs: selection tables, and tasks of Label Studio."""
+"""What was found, in the files of other programs: selection tables, keywords of photographs, tasks of Label Studio."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from sidelight._core.atomic import replacing
 from sidelight.app.jobs.columns import Columns
 from sidelight.app.jobs.config import as_toml
 from sidelight.app.jobs.output import check_free, output_folder, write_text
-from sidelight.errors import InvalidData
+from sidelight.errors import InvalidData, InvalidParameter
+from sidelight.files.material.keywords import in_jpeg, with_keywords
 from sidelight.files.material.labels import key_of
 from sidelight.files.material.selections import Selection, write_selections
-from sidelight.words import counted
+from sidelight.words import Setting, counted
 
-FORMS = ("raven", "audacity", "birdnet", "label-studio")
+FORMS = ("raven", "audacity", "birdnet", "label-studio", "digikam", "lightroom")
+_SIDECARS = ("digikam", "lightroom")  # photo.jpg.xmp, and photo.xmp
+_SURE = 0.5  # a label of which a photograph's rows are less sure is no keyword of it
 _ENDINGS = {"raven": ".selections.txt", "audacity": ".labels.txt", "birdnet": ".BirdNET.results.csv"}
+_UNNAMED = re.compile(r"novel-\d+")
 _NAMES = ("label", "name", "cluster")  # columns of assignments that say what a row is, best first
 
 
-def export(results: str, out: str, form: str, *, overwrite: bool = False) -> list[str]:
+def export(
+    results: str, out: str | None, form: str, *, overwrite: bool = False, write_originals: bool = False
+) -> list[str]:
     """Write the rows of a run for another program; return what was done, in sentences.
 
     Parameters
     ----------
     results : str
         The folder of a run.
-    out : str
-        A folder for selection tables, one a recording; a file for Label Studio.
+    out : str or None
+        A folder for selection tables, one a recording; a file for Label Studio; a folder for keywords, by default the
+        one of the photographs.
     form : str
-        ``"raven"``, ``"audacity"``, ``"birdnet"`` or ``"label-studio"``.
+        ``"raven"``, ``"audacity"``, ``"birdnet"``, ``"label-studio"``, ``"digikam"`` or ``"lightroom"``.
     overwrite : bool
-        Whether what is there may be replaced.
+        Whether what is there may be replaced; keywords are added to what is there, and need no leave.
+    write_originals : bool
+        Whether keywords also go into the photographs themselves (JPEG).
     """
     table = Columns(results)
+    if form in _SIDECARS:
+        return _keywords(table, results, out, form, write_originals)
+    if write_originals:
+        raise InvalidParameter(
+            f"Only keywords go into photographs: --write-originals needs one of {', '.join(_SIDECARS)}."
+        )
+    if out is None:
+        raise InvalidParameter("Say where to write.", do=["Add ", Setting("out", "OUT"), "."])
     named = next((name for name in _NAMES if name in table.names), None)
     if named is None:
         raise InvalidData(f"{results!r} says nothing about rows: expected a column {' or '.join(map(repr, _NAMES))}.")
@@ -89,3 +108,82 @@ def _label_studio(
         tasks.append({"data": data, "predictions": [{"result": [answer], "score": score}]})
     write_text(place, json.dumps(tasks, ensure_ascii=False, indent=1) + "\n")
     return [f"{counted(len(tasks), 'row')} went to {place} as tasks of Label Studio with predictions."]
+
+
+def _keywords(table: Columns, results: str, out: str | None, form: str, write_originals: bool) -> list[str]:
+    """Write what each photograph shows as keywords beside it, or in a folder; on request into the files, too."""
+    photographs = _folder_of(results)
+    found = keywords_of(table)
+    parents = _parents(Path(results))
+    place = photographs if out is None else Path(out).expanduser()
+    written: dict[Path, bytes] = {}
+    originals: dict[Path, bytes] = {}
+    for file, words in found.items():
+        photograph = _inside(photographs, file)
+        beside = _inside(place, f"{file}.xmp" if form == "digikam" else f"{os.path.splitext(file)[0]}.xmp")
+        there = beside.read_bytes() if beside.exists() else None
+        written[beside] = with_keywords(there, words, parents, str(beside))
+        if write_originals:
+            originals[photograph] = in_jpeg(_bytes_of(photograph), words, parents, str(photograph))
+    for path, content in {**written, **originals}.items():  # nothing is written where one of them cannot be
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as handle:
+            handle.write(content)
+    n_words = sum(len(words) for words in found.values())
+    told = f"{counted(n_words, 'keyword')} of {counted(len(found), 'photograph')} went into files (.xmp) in {place}/"
+    kept = "keywords, ratings and captions that were there are kept"
+    return [f"{told}; {kept}.", *(["The same went into the photographs themselves."] if originals else [])]
+
+
+def keywords_of(table: Columns) -> dict[str, list[str]]:
+    """Return the keywords of each file: the labels of its row, or those that its pieces are rather sure to be."""
+    if "file" not in table.names:
+        raise InvalidData(f"{table.path!r} names no files: keywords need the rows of a folder of photographs.")
+    files = table.cells("file")
+    if "labels" in table.names:  # of the hierarchy job: lists, with what was added
+        return {file: sorted(filter(None, cell.split("|"))) for file, cell in zip(files, table.cells("labels"))}
+    name = next((name for name in ("label", "name") if name in table.names), None)
+    if name is None:
+        raise InvalidData(f"{table.path!r} has clusters without names: keywords need labels (instances, hierarchy).")
+    sure = table.cells("probability") if "probability" in table.names else ["1"] * len(files)
+    found: dict[str, set[str]] = {file: set() for file in files}
+    for file, label, probability in zip(files, table.cells(name), sure):
+        if label and float(probability or 1.0) >= _SURE and not _UNNAMED.fullmatch(label):
+            found[file].add(label)
+    return {file: sorted(labels) for file, labels in found.items()}
+
+
+def _folder_of(results: str) -> Path:
+    """Return the folder whose files the rows of a run were cut from."""
+    from sidelight.app.jobs.config import RunConfig
+
+    said = Path(results) / "run.toml"
+    folder = Path(RunConfig.from_toml(said).table) if said.exists() else None
+    if folder is None or not folder.is_dir():
+        raise InvalidData(
+            f"{results!r} is not the run of a folder of photographs: expected a run.toml beside it whose table is one."
+        )
+    return folder
+
+
+def _parents(results: Path) -> dict[str, str]:
+    """Return which label stands above which, where the run found a tree."""
+    place = results / "tree.csv"
+    if not place.exists():
+        return {}
+    tree = Columns(str(place))
+    return {label: parent for label, parent in zip(tree.cells("label"), tree.cells("parent")) if parent}
+
+
+def _inside(folder: Path, name: str) -> Path:
+    """Return a file of the folder; a name that leads out of it is refused."""
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise InvalidData(f"{name!r} lies outside of {str(folder)!r}: nothing was written.")
+    return path
+
+
+def _bytes_of(photograph: Path) -> bytes:
+    if not photograph.exists():
+        raise InvalidData(f"{str(photograph)!r} is not there any more: nothing was written.")
+    return photograph.read_bytes()

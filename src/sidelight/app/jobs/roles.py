@@ -123,6 +123,10 @@ class Roles(Options, frozen=True):
             group=FILE,
         ),
     ] = None
+    whole: Annotated[
+        bool | None,
+        option("A folder of recordings or photographs: one row a file, instead of sounds or regions.", group=FILE),
+    ] = None
     format: Annotated[
         str | None, option("Skip the recognition: delimited, matlab, arff, ...", shown="NAME", group=FILE)
     ] = None

@@ -30,7 +30,8 @@ _WHY = "the table was cut from a folder"
 
 def read_material(folder: Path, wanted: RoleRequest, label_file: Path | None) -> Dataset:
     """Cut a folder into the cache, and read what came out; the labels of its files are in ``label_file``."""
-    made = cached_table(folder, labels=label_file, embed=wanted.embed, separator=wanted.label_separator)
+    how = {"embed": wanted.embed, "separator": wanted.label_separator}
+    made = cached_table(folder, labels=label_file, settings={"whole": True} if wanted.whole else {}, **how)
     wanted = replace(wanted, label_separator=None)  # that of the list; the table has one of its own
     notice(f"the folder was cut into {made.path.name} in {made.path.parent}; running again cuts only what is new")
     for note in made.notes:
@@ -72,7 +73,7 @@ class CachedTable:
 def cached_table(folder: Path, *, settings: Mapping[str, Any] = MappingProxyType({}), **how: Any) -> CachedTable:
     """Cut ``folder`` into a table of the cache; ``how`` is what :func:`make_table` takes."""
     name = hashlib.blake2b(str(folder.resolve()).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
-    place = cache_folder() / f"material-{name}.parquet"
+    place = cache_folder() / f"material-{name}{'-whole' if settings.get('whole') else ''}.parquet"
     place.parent.mkdir(parents=True, exist_ok=True)
     made, notes = make_table(folder.resolve(), place, settings=settings, is_cache=True, **how)
     return CachedTable(place, made, notes)

@@ -39,6 +39,7 @@ class RoleRequest:
     candidates: str | bool | None = None
     components: Any = None
     embed: str | None = None
+    whole: bool | None = None
     same: Mapping[str, str] | None = None
     reasons: Mapping[str, str] = field(default_factory=dict)  # role -> why, where a format and not the user says so
     knows_features: bool = False  # whether those of the format were made as such; others only have types

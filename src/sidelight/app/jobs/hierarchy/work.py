@@ -67,6 +67,8 @@ def _table(config: RunConfig) -> Dataset:
     roles = config.roles
     if roles.bag is None:  # labels are wanted of rows: a column that looks like a bag must not take them
         roles = msgspec.structs.replace(roles, bag=False)
+    if Path(config.table).is_dir():  # tags are of a photograph or recording, and not of each of its pieces
+        roles = msgspec.structs.replace(roles, whole=True)
     return read_data(config.source, roles)
 
 
