@@ -51,7 +51,7 @@ def export(
         return _keywords(table, results, out, form, write_originals)
     if write_originals:
         raise InvalidParameter(
-            f"Only keywords go into photographs: --write-originals needs one of {', '.join(_SIDECARS)}."
+            f"Only keywords go into photographs, and {form} takes none. Choose one of {', '.join(_SIDECARS)}."
         )
     if out is None:
         raise InvalidParameter("Say where to write.", do=["Add ", Setting("out", "OUT"), "."])

@@ -83,9 +83,7 @@ def in_jpeg(data: bytes, keywords: Sequence[str], parents: Mapping[str, str], wh
 def _packet_in(data: bytes, where: str) -> tuple[int, int]:
     """Return where the XMP of a JPEG file begins and ends; twice where it would go."""
     if not data.startswith(b"\xff\xd8"):
-        raise UnreadableFile(
-            f"{where}: not a JPEG file. Leave --write-originals out: keywords go into a file beside it."
-        )
+        raise UnreadableFile(f"{where}: not a JPEG file. Keywords can go into a file beside it.")
     at, free = 2, 2
     while at + 4 <= len(data) and data[at] == 0xFF and data[at + 1] not in (0xDA, 0xD9):
         end = at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")
