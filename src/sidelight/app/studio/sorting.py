@@ -365,7 +365,7 @@ def placed(standing: Standing) -> list[tuple[int, str, int, float]]:
 
 
 def placements_table(standing: Standing, ids: Sequence[str], people: Mapping[int, str]) -> dict[str, list[Any]]:
-    """Return every placement that stands, for ``sidelight relations --placements``: row, pile, person and seconds."""
+    """Return every placement that stands, as ``sidelight relations`` reads it: row, pile, person and seconds."""
     lines = placed(standing)
     return {
         "row": [ids[row] for row, *_ in lines],
