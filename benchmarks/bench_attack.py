@@ -24,6 +24,7 @@ KINDS = {
     "servers": "tables of a PostgreSQL server with odd types, names and addresses",
     "models": "damaged model files",
     "tampered": "model files whose arrays were changed, of every estimator",
+    "networks": "networks and weights that were changed: .onnx, .tflite, .pth",
     "configs": "broken run.toml",
     "shell": "the command line under limits, on a full disk, with closed streams, signals and planted leftovers",
     "repeats": "run.toml of other versions, repeated",

@@ -19,10 +19,12 @@ def test_rows_that_all_others_place_wrongly_make_the_rest_less_sure():
     assert found.n_right / found.n_sure > 0.88
     Q = found.tempered(too_sure)
     np.testing.assert_array_equal(Q.argmax(axis=1), P.argmax(axis=1))
-    assert Sureness.of(P[:19], labels[:19]) == Sureness()
     many = np.hstack([P, np.zeros((400, 18))])
-    assert Sureness.of(many[:59], labels[:59]) == Sureness()  # of 20 clusters
-    assert Sureness.of(many[:60], labels[:60]) != Sureness()
+    assert Sureness.of(P[:19], labels[:19]) == Sureness()
+    few = Sureness.of(many[:199], labels[:199])  # of 20 clusters
+    assert few == Sureness()
+    assert not few.is_measured
+    assert Sureness.of(many[:200], labels[:200]).is_measured
 
 
 def test_a_session_is_less_sure_where_rows_say_little():

@@ -33,7 +33,8 @@ class Outlook:
     change : float
         That change over the last ten questions; NaN before there were twenty.
     share_unsure : float
-        The share of rows that have no cluster with a probability of at least 0.7.
+        The share of rows that have no cluster with a probability of at least 0.7; NaN where too few rows have answers
+        to tell how sure a row may be.
     sentence : str
         All of it in plain words.
     wrong, wrong_before : float
@@ -81,11 +82,14 @@ class PartitionHistory:
         n_unlike: int = 0,
         wrong: float = float("nan"),
         drawn: Sequence[bool] | None = None,
+        *,
+        is_measured: bool = True,
     ) -> Outlook:
         """Say whether to go on.
 
         ``n_unlike`` rows look unlike the cluster that answers give them; of sorted rows ``wrong`` is the share that is
         probably elsewhere, and ``drawn`` says of rows drawn at random whether they went where they were expected.
+        ``is_measured`` says whether rows are as sure as P has it; else no share of unsure rows is told.
         """
         unsure = float(np.mean(np.asarray(P).max(axis=1) < UNSURE_BELOW))
         enough = len(self.changes) >= CALM and max(self.changes[-CALM:]) < LITTLE
@@ -96,8 +100,9 @@ class PartitionHistory:
             sentence = f"{rows} unlike the cluster that answers give: look at the most doubtful rows before you stop."
         elif enough and unsure > FEW_UNSURE:
             enough = False
+            doubtful = f"{unsure:.0%} of the rows are unsure" if is_measured else "some rows lie between clusters"
             sentence = (
-                f"The clusters hardly changed over the last 30 questions, but {unsure:.0%} of the rows are unsure: "
+                f"The clusters hardly changed over the last 30 questions, but {doubtful}: "
                 "look at the most doubtful rows before you stop."
             )
         elif enough:
@@ -108,12 +113,13 @@ class PartitionHistory:
         elif change < LITTLE:
             sentence = "The last ten questions changed little."
         else:
+            doubtful = f", and {unsure:.0%} of the rows are unsure" if is_measured else ""
             sentence = (
-                f"The last ten questions changed {min(change, 1.0):.0%} of the clustering, and {unsure:.0%} of the "
-                "rows are unsure: it pays to go on."
+                f"The last ten questions changed {min(change, 1.0):.0%} of the clustering{doubtful}: it pays to go on."
             )
         if drawn is None:
-            return Outlook(enough, change, unsure, sentence)
+            return Outlook(enough, change, unsure if is_measured else float("nan"), sentence)
+        unsure = unsure if is_measured else float("nan")
         return self._of_sorted(enough, change, unsure, wrong, drawn[-MOST_DRAWN:])
 
     def _of_sorted(self, is_calm: bool, change: float, unsure: float, wrong: float, drawn: Sequence[bool]) -> Outlook:

@@ -459,12 +459,20 @@ class RowBelief(Belief):
         return labels
 
     def _likely_number(self) -> int | None:
-        """Return how many clusters the rows met suggest, where nothing else says it and new ones are still met."""
+        """Return how many clusters the rows met suggest, where nothing else says it and new ones are still met.
+
+        Few answers suggest too few, and some too many, because questions look for what is new: where the rows say
+        something, too, no fewer than these, and of more the geometric mean of both.
+        """
         met = self.labels[self.is_placed]
         is_told = self.n_clusters is not None or len(self.rows) < FEW_ROWS or self.rows_alone.is_clear
         if is_told or chance_of_new(met) < MET_ENOUGH:
             return None
-        return max(self.rows_alone.likely_number(np.bincount(met)), self.n_known, 2)
+        likely = max(self.rows_alone.likely_number(np.bincount(met)), self.n_known, 2)
+        by_rows = self.rows_alone.n_clusters
+        if not self.rows_alone.is_told:
+            return likely
+        return max(round(float(np.sqrt(likely * by_rows))), self.n_known) if likely > by_rows else None
 
     def _has_met_all(self, told: float) -> bool:
         """Say whether answers that agree with each other have met every cluster, where the number is not known."""

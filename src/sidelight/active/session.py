@@ -525,7 +525,9 @@ class ActiveSession(Sorting):
     def predict_proba(self, X: Any = None) -> np.ndarray:
         """Return the probability of each cluster met so far, for the rows of the session or for new ones.
 
-        They are as sure as rows asked about are right when all others judge them; see ``sureness``. In a team those
+        They are as sure as rows asked about are right when all others judge them; see ``sureness``. Where these are
+        fewer than 20, or than ten for each cluster, ``sureness().is_measured`` is False: the probabilities are then the
+        belief's own, good for an order of rows, and too sure or not sure enough by .2 or more. In a team those
         whom nobody tested may be careless, and what they said nothing.
         """
         P, doubt = np.asarray(self.sureness().tempered(self._posterior(X))), doubt_of_untested(self._said)
@@ -550,9 +552,9 @@ class ActiveSession(Sorting):
         """Say whether further questions will change much."""
         self.compare_with_before()
         drawn = list(self._belief.piles.drawn.values()) if self.piles else None
-        return self._history.outlook(
-            len(self._said.told), self.predict_proba(), self._belief.n_unlike(), self._share_wrong(), drawn
-        )
+        P, is_measured = self.predict_proba(), self.sureness().is_measured
+        unlike, wrong = self._belief.n_unlike(), self._share_wrong()
+        return self._history.outlook(len(self._said.told), P, unlike, wrong, drawn, is_measured=is_measured)
 
     # -- files -------------------------------------------------------------------------------------------------------
 

@@ -66,6 +66,12 @@ class RowsAlone:
         number = self._guess[0]
         return number is None or number.is_clear
 
+    @property
+    def is_told(self) -> bool:
+        """Whether a number was taken that the rows suggest, clearly or not."""
+        number = self._guess[0]
+        return number is None or number.is_clear or number.by == "told"
+
     def near(self, n_clusters: int) -> RowsAlone:
         """Return about so many clusters; those that were worked out for nearly as many are taken again."""
         near = [k for k in self._others if (1.0 - ABOUT) * k <= n_clusters <= (1.0 + ABOUT) * k]

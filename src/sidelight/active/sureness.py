@@ -1,6 +1,8 @@
 """How sure rows may be: each row that answers give a cluster is judged by all others, as if nobody had asked about it.
 
-Questions are about doubtful rows, so that rows are not called surer than the belief has them, only less.
+Questions are about doubtful rows, so that rows are not called surer than the belief has them, only less. Where rows
+that were left out are too few for the number of clusters they say nothing: rows that nobody asked about are easier than
+they by an amount that nobody knows, and probabilities are then the belief's own, which no page calls sure.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from sidelight.estimators._labelled_bags.row_temperature import temper
 
 Floats = npt.NDArray[np.floating]
 
-FEWEST, FEWEST_EACH = 20, 3  # rows that answers give a cluster, and for each cluster, below which nothing is said
+FEWEST, FEWEST_EACH = 20, 10  # rows that answers give a cluster, and for each cluster, below which nothing is said
 TEMPERATURES = np.geomspace(1.0, 10.0, 31)
 LEAST = 1e-12
 
@@ -53,6 +55,11 @@ class Sureness:
         Q = temper(np.maximum(P, LEAST), found)
         is_sure = Q.max(axis=1) > 0.9
         return cls(found, len(labels), int(is_sure.sum()), int((Q.argmax(axis=1) == labels)[is_sure].sum()))
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether rows that were left out are enough to say how sure a row may be."""
+        return self.n_rows > 0
 
     def tempered(self, P: Floats) -> Floats:
         """Return probabilities as sure as rows that were left out are right; no row changes its cluster."""

@@ -65,7 +65,7 @@ def test_files_of_a_conversation(told, tmp_path):
 
 
 def test_sure_rows_are_held_against_rows_with_answers(told):
-    judged = replace(told[1], n_judged=40, n_said=10, n_right=9)
+    judged = replace(told[1], share_sure=0.5, n_judged=40, n_said=10, n_right=9)
     assert "Of 40 rows with answers, all others call 10 more than 90% sure of a cluster, and 9 of these lie where" in (
         " ".join(map(str, page_of(judged).told))
     )

@@ -189,3 +189,10 @@ def test_odd_input_is_survived():
     assert np.isfinite(sl.DMNL(n_novel=1, n_init=1, random_state=0).fit(flat, bags=bags).weights_).all()
     constant = sl.DMNL(n_novel=1, n_init=1, random_state=0).fit(np.ones((len(X), 2)), bags=bags)
     assert np.isfinite(constant.predict_proba(np.ones((1, 2)))).all()
+
+
+def test_few_lists_are_all_held_out_an_eighth_at_a_time():
+    for n_bags, held_out in ((32, 32), (64, 32)):
+        X, bags, _ = recordings(n_bags=n_bags)
+        model = sl.DMNL(n_novel=1, n_init=1, max_iter=5, random_state=0).fit(X, bags=bags)
+        assert model.calibration_["n_bags"] == held_out

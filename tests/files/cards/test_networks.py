@@ -171,6 +171,14 @@ def test_a_tampered_model_is_one_message(tmp_path, file, picture):
     assert not any("\n" in one for one in told)
 
 
+def test_names_that_are_no_text_are_told_once(tmp_path, file, picture, capfd):
+    path = tmp_path / "names.onnx"
+    path.write_bytes(file.read_bytes().replace(b"maps", b"m\xd2ps"))
+    with pytest.raises(UnreadableFile, match="utf-8"):
+        describe_regions(card_of(path), picture, halves())
+    assert capfd.readouterr().out == ""
+
+
 @pytest.mark.slow
 def test_a_stranger_is_looked_at_in_a_process_of_its_own(tmp_path, file):
     check_stranger(card_of(file, "maps"))

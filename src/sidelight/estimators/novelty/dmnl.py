@@ -47,7 +47,7 @@ from sidelight.words import Setting, counted
 
 STARTS = 2  # of a held-out fit: counts are compared, the final fit has all starts
 PATIENCE = 2  # counts tried after the best one
-HELD_OUT = 4  # one bag in so many is held out, to see how sure rows may be
+HELD_OUT, HELD_OUT_OF_FEW = 4, 8  # one bag in so many is held out, to see how sure rows may be
 ROUGH, ENOUGH = 10, 60  # rounds of such a fit, and lists that settle a temperature
 
 
@@ -310,7 +310,11 @@ class DMNL(NamesRows, ClusterMixin, Estimator):
     def _calibrate(
         self, rows: Any, bags: Bags, layout: Layout, generator: np.random.Generator, in_fit: np.ndarray
     ) -> Calibration:
-        """Find temperatures by one rough fit in four, or two where few lists are held out."""
+        """Find temperatures by one rough fit in four, or two where few lists are held out.
+
+        Fewer lists than settle a temperature are all held out, an eighth at a time: a fit without a quarter of them is
+        worse than the final one, and rows would seem less sure than they are.
+        """
         n_labelled = int(bags.is_labelled.sum())
         if not self._calibrates or n_labelled < FEWEST_BAGS or not bags.classes:
             return Calibration(
@@ -318,7 +322,9 @@ class DMNL(NamesRows, ClusterMixin, Estimator):
             )
         parts: list[HeldOutRows] = []
         complete = bags.is_labelled & ~bags.is_partial
-        for train, test in BagKFold(HELD_OUT, shuffle=True, random_state=as_seed(generator)).split(rows, groups=bags):
+        is_few = n_labelled < ENOUGH
+        folds = BagKFold(HELD_OUT_OF_FEW if is_few else HELD_OUT, shuffle=True, random_state=as_seed(generator))
+        for train, test in folds.split(rows, groups=bags):
             seen, held_out = bags[train], bags[test]
             problem = Problem.of(rows[train], seen, layout, self, generator)
             z = draw_labels(rows[train], seen, layout, generator)
@@ -329,7 +335,7 @@ class DMNL(NamesRows, ClusterMixin, Estimator):
             Q /= np.maximum(Q.sum(axis=1, keepdims=True), 1e-300)  # a list of labels that cannot be: nothing is known
             part = HeldOutRows(P, Q, held_out.row_label_mask(), np.array(held_out.codes))
             parts.append(part.take(complete[bags.codes][test]))
-            if sum(len(np.unique(part.bag)) for part in parts) >= ENOUGH or len(parts) == 2:
+            if sum(len(np.unique(part.bag)) for part in parts) >= ENOUGH or (len(parts) == 2 and not is_few):
                 break
         return Calibration.of(HeldOutRows.join(parts), in_fit)
 

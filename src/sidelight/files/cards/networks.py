@@ -57,14 +57,16 @@ def _onnx(card: Card) -> Network:
     options.enable_cpu_mem_arena = False  # it grows with every new size of picture
     with _inside(path.parent):
         try:
-            session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+            session = onnxruntime.InferenceSession(  # a second try would be announced on the user's terminal
+                content, options, providers=["CPUExecutionProvider"], enable_fallback=0
+            )
+            wanted = list(card.outputs) or [one.name for one in session.get_outputs()]  # names may be no text
+            entries = [(one.name, one.shape) for one in session.get_inputs()]
         except Exception as error:  # the runtime has its own errors for everything
             raise refused(path, error) from None
-    wanted = list(card.outputs) or [one.name for one in session.get_outputs()]
-    entry = session.get_inputs()
-    if len(entry) != 1:
-        raise refused(path, f"it has {len(entry)} inputs, and a card feeds one")
-    name, shape = entry[0].name, entry[0].shape
+    if len(entries) != 1:
+        raise refused(path, f"it has {len(entries)} inputs, and a card feeds one")
+    name, shape = entries[0]
 
     def run(pieces: Sequence[Any]) -> list[Outputs]:
         out: list[Outputs] = []

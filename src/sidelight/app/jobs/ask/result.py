@@ -40,7 +40,7 @@ class AskResult(Result):
     n_broken: int
     eps: float
     sizes: Sequence[int]
-    share_sure: float
+    share_sure: float | None  # None where too few rows have answers to tell
     n_judged: int  # rows with answers that all others were asked about: how sure they are of them, how right
     n_said: int
     n_right: int
@@ -91,9 +91,9 @@ class AskResult(Result):
 
 def _how_sure(found: AskResult) -> list[Sentence]:
     """Say how many rows are sure, and how right rows with answers are where all others are sure of them."""
-    said = f"{percent(found.share_sure)} of the rows have a probability above 90% for their cluster"
-    if not found.n_judged:
+    if found.share_sure is None:
         return ["How sure rows are of their clusters is not said: too few rows have answers to tell how right that is."]
+    said = f"{percent(found.share_sure)} of the rows have a probability above 90% for their cluster"
     others = f"Of {counted(found.n_judged, 'row')} with answers, all others call"
     if not found.n_said:
         return [f"{said}.", f"{others} none more than 90% sure of its cluster: questions were about doubtful rows."]

@@ -185,6 +185,7 @@ def result_of(data: Dataset, session: ActiveSession, progress: Progress) -> AskR
     clusters = cluster_table(data.telling[0], labels, data.telling[1], names)
     questions = _questions(data, session, labels)
     outlook, judged = session.outlook(), session.sureness()
+    shown = sure if judged.is_measured else None
     return AskResult(
         reading=Reading.of(data, USES),
         model=None,
@@ -195,7 +196,7 @@ def result_of(data: Dataset, session: ActiveSession, progress: Progress) -> AskR
         n_broken=sum(fits == "no" for fits in questions["kept"]),
         eps=session.eps_,
         sizes=clusters["rows"],
-        share_sure=float(np.mean(sure > SURE)),
+        share_sure=float(np.mean(sure > SURE)) if judged.is_measured else None,
         n_judged=judged.n_rows,
         n_said=judged.n_sure,
         n_right=judged.n_right,
@@ -203,8 +204,8 @@ def result_of(data: Dataset, session: ActiveSession, progress: Progress) -> AskR
         outlook=outlook.sentence,
         progress=progress,
         n_piles=len(session.piles),
-        map=Map(cluster_map(standard(X, data), labels), labels, names, data.row_names, sure=sure),
-        gallery=gallery_of(data, labels, sure, [f"cluster {name}" for name in names]),
+        map=Map(cluster_map(standard(X, data), labels), labels, names, data.row_names, sure=shown),
+        gallery=gallery_of(data, labels, sure, [f"cluster {name}" for name in names], is_measured=judged.is_measured),
     )
 
 
