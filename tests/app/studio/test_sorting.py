@@ -26,6 +26,13 @@ def local(running):
     return running(sources=[("blobs", blobs(90), {}), ("other", blobs(60, seed=3), {})])
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Wait for screens that know of the last one, also on a busy machine."""
+    monkeypatch.setattr("sidelight.app.studio.web.sorting.WAIT", 20.0)
+    monkeypatch.setattr("sidelight.app.studio.web.sorting.WAIT_MORE", 20.0)
+
+
 @pytest.fixture
 def sitting(local, request):
     """A project of its own, and people who sort."""
