@@ -128,6 +128,36 @@ def test_distances_are_asked_about_and_become_coordinates(tmp_path):
         sl.read(broken, format="distances")
 
 
+def a_log(n=400, **more):
+    """Return who was where and when, beside more columns."""
+    r = np.random.default_rng(0)
+    who = [f"u{k}" for k in r.integers(40, size=n)]
+    where = [f"/page/{k}" for k in r.integers(25, size=n)]
+    return {"user": who, "page": where, "when": [f"2026-11-{1 + k % 19:02d}T10:00:00" for k in range(n)], **more}
+
+
+def test_a_log_with_measures_of_events_is_asked_about(tmp_path):
+    columns = a_log(ms=amounts(400), agent=each("firefox", "chrome", times=200))
+    path = table(tmp_path, "log.csv", ",".join(columns), list(zip(*columns.values())))
+    data = sl.read(path)
+    assert data.counts.axes == ("user", "page")
+    assert [settings for _, settings in data.doubts[0].readings] == [{"events": ["user", "page"]}, {"events": False}]
+    assert sl.read(path, events=False).n_features == 1
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {name: cells for name, cells in a_log(ms=amounts(400)).items() if name != "when"},  # no time
+        a_log(a=amounts(400), b=amounts(400, 5), c=amounts(400, 7)),  # more measures than a log has
+        a_log()
+        | {"page": [f"/of/{user}" for user in a_log()["user"]], "ms": amounts(400)},  # a page a user: a property
+    ],
+)
+def test_names_beside_measures_are_rows_without_a_time_or_with_many_measures(columns):
+    assert not plan_of(columns).events
+
+
 def test_lines_of_any_length_are_baskets(tmp_path):
     r = draw()
     goods = ["milk", "bread", "eggs", "whole milk", "tea", "rice", "beer", "salt"]

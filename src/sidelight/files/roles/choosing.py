@@ -34,10 +34,10 @@ def plan_roles(source: TableSource, wanted: RoleRequest) -> Plan:
     reading = best_reading(plan, facts) if is_open and not plan.events else None
     if reading is not None:
         take(plan, facts, reading)
-        if reading.kind == "distances":
+        if reading.settled_by:
             plan.ask(
                 f"Is this {reading.why}, or rows with features?",
-                ("distances between its rows", {"format": "distances"}),
+                (reading.why.partition(" (")[0], reading.settled_by),
                 ("rows with features", {"events": False}),
             )
     if plan.events:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.looks import Facts, Look
@@ -30,6 +31,7 @@ _ALIKE = 0.15  # how much more than by chance answers about the same thing must 
 _MOST_ANSWERS = 12
 _EVENTS, _ANSWERED = 4.0, 4.0  # points of an event table without further evidence; from which on answers are taken
 _ROWS = 3.0  # points of the plain reading
+_FEW_NAMES = 10  # a column of so many names or fewer is rather a property of an event than who or what took part
 
 
 @dataclass
@@ -43,13 +45,14 @@ class Reading:
     events: list[int] = field(default_factory=list)
     weight: int | None = None
     item_and_label: bool = False
+    settled_by: dict[str, Any] = field(default_factory=dict)  # of one that is asked about: what says that it is so
 
 
 def best_reading(plan: Plan, t: Facts) -> Reading | None:
     """Return the reading with most points where it is no table of rows; None for rows with features."""
     found = [
         reading
-        for way in (_track, _boxes, _pairs, _annotations, _annotators, _triplets, _distances, _crossed, _events)
+        for way in (_track, _boxes, _pairs, _annotations, _annotators, _triplets, _distances, _crossed, _events, _log)
         if (reading := way(plan, t)) is not None
     ]
     best = max(found, key=lambda reading: reading.points, default=None)
@@ -322,7 +325,8 @@ def _distances(plan: Plan, t: Facts) -> Reading | None:
     same = all(abs(cells[a][b] - cells[b][a]) <= 1e-6 * max(1.0, cells[a][b]) for a in range(n) for b in range(a))
     if not zero or not same or min(map(min, cells)) < 0:
         return None
-    return Reading("distances", 7.0, "distances between its rows (a symmetric table with zeros on its diagonal)")
+    why = "distances between its rows (a symmetric table with zeros on its diagonal)"
+    return Reading("distances", 7.0, why, settled_by={"format": "distances"})
 
 
 # ---- events
@@ -364,6 +368,33 @@ def _events(plan: Plan, t: Facts) -> Reading | None:
     roles |= dict.fromkeys(grades, ("ignored", "grades of events; name it as the weight to count by them"))
     kind = "label sets" if item_and_label else "counts" if weight else "events"
     return Reading(kind, _EVENTS, "things that occur together", roles, axes, next(iter(weight), None), item_and_label)
+
+
+def _log(plan: Plan, t: Facts) -> Reading | None:
+    """A time, two columns of many names that come back beside each other, and one or two numbers about the event."""
+    looks = t.looks
+    times = [j for j, look in enumerate(looks) if look.is_time]
+    numbers = [j for j in t.numbers if j not in times and not looks[j].key.endswith("id")]
+    names = [
+        j
+        for j, look in enumerate(looks)
+        if j not in (*times, *numbers)
+        and (look.kind == "text" or look.is_whole)
+        and look.n_distinct > _FEW_NAMES
+        and not (look.is_unique or look.is_media or look.separator or look.is_truth)
+        and look.mean_length <= 40
+    ]
+    if not times or len(names) != 2 or not 1 <= len(numbers) <= 2 or plan.truth is not None:
+        return None
+    a, b = names
+    if t.determines(a, b) or t.determines(b, a):
+        return None  # one name is about the other: rows with properties
+    what = "names that come back beside those of "
+    roles = {a: ("event", what + repr(looks[b].name)), b: ("event", what + repr(looks[a].name))}
+    roles |= dict.fromkeys(times, ("ignored", "times: when an event was, not what"))
+    roles |= {j: ("ignored", "a property of events") for j in range(len(looks)) if j not in roles}
+    why = f"a log of events ({looks[a].name} and {looks[b].name} together)"
+    return Reading("events", 3.5, why, roles, names, settled_by={"events": [looks[a].name, looks[b].name]})
 
 
 def _names_rows(looks: Sequence[Look], j: int) -> bool:
