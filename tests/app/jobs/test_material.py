@@ -120,6 +120,9 @@ def test_keywords_go_beside_photographs_and_into_them_only_on_request(tagged, tm
     names = set(pl.read_csv("results/assignments.csv").filter(pl.col("file") == tagged[1])["label"])
     for path in (tmp_path / "sidecars" / f"{tagged[1]}.xmp", photographs[1].with_suffix(".xmp")):
         assert all(f"<rdf:li>{name}</rdf:li>" in path.read_text(encoding="utf-8") for name in names)
+    lists = dict(pl.read_csv("tags.csv").iter_rows())
+    beside = photographs[0].with_suffix(".xmp").read_text(encoding="utf-8")
+    assert all(f"<rdf:li>{tag}</rdf:li>" in beside for tag in lists[tagged[0]].split("|"))  # no tag is lost
     sidelight("export", "results", "--as", "lightroom", "--write-originals")
     assert b"<rdf:li>" in photographs[1].read_bytes()
     (tmp_path / "elsewhere").mkdir()

@@ -113,7 +113,7 @@ def _label_studio(
 def _keywords(table: Columns, results: str, out: str | None, form: str, write_originals: bool) -> list[str]:
     """Write what each photograph shows as keywords beside it, or in a folder; on request into the files, too."""
     photographs = _folder_of(results)
-    found = keywords_of(table)
+    found = keywords_of(table) | _lists_of(Path(results))
     parents = _parents(Path(results))
     place = photographs if out is None else Path(out).expanduser()
     written: dict[Path, bytes] = {}
@@ -151,6 +151,16 @@ def keywords_of(table: Columns) -> dict[str, list[str]]:
         if label and float(probability or 1.0) >= _SURE and not _UNNAMED.fullmatch(label):
             found[file].add(label)
     return {file: sorted(labels) for file, labels in found.items()}
+
+
+def _lists_of(results: Path) -> dict[str, list[str]]:
+    """Return the lists of photographs that are bags: those they came with, else the sets found by features."""
+    place = results / "bags.csv"
+    bags = Columns(str(place)) if place.exists() else None
+    if bags is None or not {"bag", "labels", "by_features_alone"} <= set(bags.names):
+        return {}
+    lists = zip(*(bags.cells(name) for name in ("bag", "labels", "by_features_alone")))
+    return {bag: sorted(filter(None, (told or found).split("|"))) for bag, told, found in lists}
 
 
 def _folder_of(results: str) -> Path:
