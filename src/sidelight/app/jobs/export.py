@@ -113,7 +113,10 @@ def _label_studio(
 def _keywords(table: Columns, results: str, out: str | None, form: str, write_originals: bool) -> list[str]:
     """Write what each photograph shows as keywords beside it, or in a folder; on request into the files, too."""
     photographs = _folder_of(results)
-    found = keywords_of(table) | _lists_of(Path(results))
+    found = keywords_of(table)
+    found |= {
+        bag: words for bag, words in _lists_of(Path(results)).items() if bag in found
+    }  # bags that are photographs
     parents = _parents(Path(results))
     place = photographs if out is None else Path(out).expanduser()
     written: dict[Path, bytes] = {}
