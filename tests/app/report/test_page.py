@@ -42,7 +42,11 @@ def test_every_unused_column_and_every_row_left_out_is_named_with_its_reason():
         8,
         2,
         left_out=(LeftOut(np.array([3, 7]), "gap", ("a",), "line 4", 10),),
-        unused=(ColumnRole("price", "ignored", "numbers written as '15%'"), ColumnRole("kind", "label", "its name")),
+        unused=(
+            ColumnRole("price", "ignored", "numbers written as '15%'", is_guess=True),
+            ColumnRole("kind", "label", "its name"),
+            ColumnRole("note", "ignored", "you said so"),
+        ),
         guessed=(ColumnRole("rec", "bag", "its name", is_guess=True),),
     )
     told = [render(sentence) for sentence in [*about_left_out(reading), *about_columns(reading)]]

@@ -41,7 +41,7 @@ def cluster_table(X: Any, labels: np.ndarray, features: Sequence[str], names: Se
     }
 
 
-def _words(z: np.ndarray, features: Sequence[str], most: int = 4) -> str:
+def _words(z: np.ndarray, features: Sequence[str], most: int = 2) -> str:
     order = np.argsort(-np.abs(z), kind="stable")[:most]
     return ", ".join(f"{features[j]} {'high' if z[j] > 0 else 'low'} ({z[j]:+.1f})" for j in order if abs(z[j]) >= 0.5)
 

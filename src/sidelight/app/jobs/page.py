@@ -97,7 +97,7 @@ def _to_fill_in(result: Result) -> str | None:
 
 def _with_advice(text: str) -> Sentence:
     """Return a warning with what to do about it."""
-    what = text[:1].upper() + text[1:]
+    what = text if "." in text.partition(" ")[0] else text[:1].upper() + text[1:]  # a name of a file gets no capital
     do = text.do if isinstance(text, Note) else ()
     what = what if what.endswith((".", "!", "?")) else f"{what}."
     return [f"{what} ", *([do] if isinstance(do, str) else do)] if do else what
@@ -127,7 +127,8 @@ def about_lost(reading: Reading) -> list[Sentence]:
 
 def about_columns(reading: Reading) -> list[Sentence]:
     """Say which columns were not used and why, what was guessed, and how to say otherwise."""
-    named = [f"{role.name!r} ({_why_unused(role)})" for role in reading.unused]
+    aside = [role for role in reading.unused if role.is_guess or role.role != "ignored"]  # what was said needs no word
+    named = [f"{role.name!r} ({_why_unused(role)})" for role in aside]
     many = counted(len(named), "column was", "columns were")
     unused = f"{many} not used: {some_of(named, _MOST_NAMED)}." if named else None
     guessed: dict[str, list[str]] = {}

@@ -38,6 +38,15 @@
   document.addEventListener("scroll", hideTip, { passive: true });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
 
+  // ---- a link to a folded section unfolds it
+  function unfold() {
+    const section = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const inside = section && section.querySelector(":scope > details");
+    if (inside) inside.open = true;
+  }
+  addEventListener("hashchange", unfold);
+  unfold();
+
   // ---- tables: a click on a title sorts by its column, a second click turns the order around
   function sortBy(title) {
     const head = title.closest("th"), table = title.closest("table"), body = table.tBodies[0];

@@ -31,6 +31,9 @@ TERMS = {
 }
 
 
+OPEN = 5  # sections that are open at first; the others unfold, so that a page can be taken in at once
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """One heading: sentences, then what components made: pictures, tables, galleries."""
@@ -112,10 +115,16 @@ def to_html(page: Page, provenance: Provenance | None = None, *, spell: Spell = 
     made = provenance or Provenance()
     sections = [*page.sections, *_closing(page, made)]
     anchors = [(f"s{number}", section.title) for number, section in enumerate(sections, start=1)]
+    folded = {anchor for anchor, _ in anchors[OPEN : len(page.sections)]}
     body = [_opening(page, spell)]
     for (anchor, title), section in zip(anchors, sections):
         sentences = [element("p", _marked(sentence, spell)) for sentence in section.sentences]
-        body.append(element("section", element("h2", title), sentences, list(section.parts), id=anchor))
+        inside = [*sentences, *section.parts]
+        if anchor in folded:
+            inside = [element("details", element("summary", element("h2", title)), inside)]
+        else:
+            inside = [element("h2", title), *inside]
+        body.append(element("section", inside, id=anchor))
     name = f"{page.title} · {page.file}" if page.file else page.title
     return document(name, parts.join(*body), contents=parts.contents([("findings", "What was found"), *anchors]))
 

@@ -12,7 +12,7 @@ import numpy as np
 from sidelight.app.jobs.page import MAP_OF_CLUSTERS, choice_section, gallery_sections, is_flat, map_section, table_of
 from sidelight.app.jobs.reliability import about_pairs, about_taken, in_shares, reliability_section, sure_and_right
 from sidelight.app.jobs.result import Map, Result, big, if_known
-from sidelight.app.report.components import Markup, bars, heat, histogram, number, percent, table
+from sidelight.app.report.components import Markup, bars, folded, heat, histogram, number, percent, table
 from sidelight.app.report.page import Page, Section
 from sidelight.data.dataset import TORN, Note
 from sidelight.words import Sentence, Setting, counted, present, some_of
@@ -21,7 +21,6 @@ SURE = 0.01  # p-value of "every row is of a listed kind" below which a novel cl
 _MOST_LABELS = 16  # columns of a shaded table that can be read; beyond it the strongest are listed
 _HALF = 0.5  # novelty above which a row is rather novel than known
 _TOO_MANY = 0.5  # share of multi-label bags in one cluster from which the page warns
-_NO_DIFFERENCE = 1.05  # a list that is less than a twentieth likelier is no difference that a reader should act on
 _TERMS = ("bag", "cluster", "label", "stands out by", "standard deviation")
 _GLOSSARY = {
     "novel": "Not named by any list: rows that no label of their bag explains.",
@@ -100,13 +99,13 @@ class CoverageResult(Result):
                 *gallery_sections(self),
                 map_section(self.map, MAP_OF_CLUSTERS),
                 *_novel_clusters(self),
-                *_listed_together(self),
+                *reliability_section(self.calibration),
                 _changed(self.moved),
                 _bags(self),
-                *reliability_section(self.calibration),
+                *_listed_together(self),
                 *_curves(chosen, by_structure=by_structure),
             ],
-            sure=[*_how_sure(self), *_about_choices(chosen, self.choice.get("boundary"), by_structure=by_structure)],
+            sure=[*_how_sure(self), *_about_choices(chosen, by_structure=by_structure)],
             next=_next(self),
             warnings=_warnings(self),
             glossary=_GLOSSARY,
@@ -227,10 +226,8 @@ def _warnings(found: CoverageResult) -> list[Sentence]:
     return [*told, *(f"In this table {note}." for note in notes if isinstance(note, Note) and note.code == TORN)]
 
 
-def _about_choices(
-    chosen: Mapping[str, Mapping[str, Any]], boundary: Mapping[str, Any] | None, *, by_structure: bool
-) -> list[Sentence]:
-    """Say which numbers were chosen, and whether boundaries between clusters bend."""
+def _about_choices(chosen: Mapping[str, Mapping[str, Any]], *, by_structure: bool) -> list[Sentence]:
+    """Say which numbers were chosen."""
     if by_structure:
         return [
             f"{counted(choice['chosen'], 'novel label')} were allowed: with that number the known labels of held-out "
@@ -242,23 +239,10 @@ def _about_choices(
         "penalty": "A penalty of",
         "n_subclusters": "A number of subclusters of",
     }
-    told: list[Sentence] = [
+    return [
         f"{words.get(name, name.capitalize())} {choice['chosen']:g} was chosen: it explains held-out lists best."
         for name, choice in chosen.items()
     ]
-    if not boundary:
-        return told
-    if not boundary["scores"]:
-        return [*told, f"Boundaries between clusters are straight: {boundary['note']}."]
-    straight, curved = boundary["scores"]
-    better = math.exp(abs(curved - straight))
-    verb = "bend" if boundary["chosen"] == "curved" else "are straight"
-    why = (
-        f"a held-out list is {better:.2g} times as likely with {'curved' if curved > straight else 'straight'} ones."
-        if better >= _NO_DIFFERENCE
-        else "straight and curved ones explain held-out lists equally well."
-    )
-    return [*told, f"Boundaries between clusters {verb}: {why}"]
 
 
 def _clusters(found: CoverageResult) -> Section:
@@ -279,7 +263,9 @@ def _clusters(found: CoverageResult) -> Section:
     )
     told = "A cluster bears the name of its label; novel ones hold rows that no label of their bag explains."
     caption = "The same in figures, with the features that each cluster stands out by, in standard deviations."
-    return Section("The clusters", [told], [drawn, table_of(found, "clusters", caption, percents=("share",))])
+    return Section(
+        "The clusters", [told], [drawn, folded("In figures", table_of(found, "clusters", caption, percents=("share",)))]
+    )
 
 
 def _novel_clusters(found: CoverageResult) -> list[Section]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.app.report.components.charts import figure, mark, shape_of, swatch
-from sidelight.app.report.components.markup import Markup, clean, clip, data_block, element
+from sidelight.app.report.components.markup import Markup, clean, clip, data_block, element, folded
 from sidelight.app.report.components.tables import number
 from sidelight.app.report.gallery import Group, Media, Member, Profile
 
@@ -173,6 +173,7 @@ def _packed(values: Any, *, wide: bool = False) -> str:
 
 
 _WORDS = {"typical": "Typical", "doubtful": "Doubtful", "novel": "Most novel"}
+_OPEN = 4  # clusters whose members are shown at once; the others wait behind a click
 _LONG = 48  # characters of a row's name
 
 
@@ -189,7 +190,9 @@ def gallery(groups: Sequence[Group], *, notes: Sequence[str] = (), what: str = "
         What a member is.
     """
     drawn = [_group(group, what) for group in groups]
-    return element("div", drawn, [element("p", note, class_="faint") for note in notes], class_="gallery")
+    shown, more = (drawn, []) if len(drawn) <= _OPEN + 1 else (drawn[:_OPEN], drawn[_OPEN:])
+    rest = [folded(f"{len(more)} more", *more)] if more else []
+    return element("div", shown, rest, [element("p", note, class_="faint") for note in notes], class_="gallery")
 
 
 def media(shown: Media, alt: str) -> Markup | None:
