@@ -131,6 +131,28 @@ def test_keywords_go_beside_photographs_and_into_them_only_on_request(tagged, tm
         sidelight("export", "elsewhere", "--as", "digikam", "--out", "more")
 
 
+def _results_of_photographs(tmp_path, lines):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "run.toml").write_text('job = "instances"\ntable = "../photos"\n', encoding="utf-8")
+    text = "\n".join(["row,file,label,probability", *lines]) + "\n"
+    (tmp_path / "results" / "assignments.csv").write_text(text, encoding="utf-8")
+
+
+def test_photographs_that_share_a_file_of_keywords_both_have_theirs(tmp_path):
+    _results_of_photographs(tmp_path, ["0,a.jpg,wren,0.9", "1,a.png,owl,0.9"])
+    sidelight("export", "results", "--as", "lightroom")
+    packet = (tmp_path / "photos" / "a.xmp").read_text(encoding="utf-8")
+    assert "<rdf:li>wren</rdf:li>" in packet
+    assert "<rdf:li>owl</rdf:li>" in packet
+
+
+def test_a_probability_that_is_no_number_is_told_by_row(tmp_path):
+    _results_of_photographs(tmp_path, ["0,a.jpg,wren,0.9", "1,b.jpg,owl,likely"])
+    with pytest.raises(InvalidData, match=r"'probability', row 2, got 'likely'"):
+        sidelight("export", "results", "--as", "lightroom")
+
+
 def test_one_damaged_photograph_keeps_all_as_they_are(tagged, tmp_path):
     sidelight("instances", "photos", "--labels", "tags.csv", "--embed", "none", "--out", "results", "-q")
     last = tmp_path / "photos" / sorted(tagged)[-1]

@@ -53,6 +53,18 @@ def test_what_a_packet_holds_is_kept_and_nothing_is_added_twice():
     assert [listed(again, name) for name in (DC, LR)] == [listed(once, name) for name in (DC, LR)]
 
 
+def test_a_packet_in_wide_characters_is_read():
+    wide = RATED.decode().encode("utf-16")
+    assert listed(with_keywords(wide, ["boat"], {}, "x"), DC) == ["harbour", "boat"]
+
+
+def test_a_prefix_that_means_something_else_keeps_its_meaning():
+    own = RATED.replace(b"<dc:subject>", b"<lr:mine/><dc:subject>").replace(b"xmlns:x=", b"xmlns:lr='urn:me' xmlns:x=")
+    packet = with_keywords(own, ["boat"], {}, "x")
+    assert ElementTree.fromstring(packet).find(".//{urn:me}mine") is not None
+    assert listed(packet, LR) == ["boat"]
+
+
 def test_characters_that_xml_cannot_write_are_left_out():
     assert listed(with_keywords(None, ["wr\x01en", "Zaunkönig\ud800"], {}, "x"), DC) == ["wren", "Zaunkönig"]
 
@@ -68,6 +80,8 @@ def test_a_circle_of_parents_ends():
         b"<x:xmpmeta xmlns:x='adobe:ns:meta/'>",
         b"<p>no metadata</p>",
         b"\xff\xfe\x00nonsense",
+        "<!DOCTYPE x [<!ENTITY a 'b'>]><x>&a;</x>".encode("utf-16"),
+        RATED.replace(b"<dc:subject>", b"<a>" * 5000 + b"</a>" * 5000 + b"<dc:subject>"),
     ],
 )
 def test_what_is_no_xmp_is_refused_by_name(packet):

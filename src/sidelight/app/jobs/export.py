@@ -59,7 +59,7 @@ def export(
     if named is None:
         raise InvalidData(f"{results!r} says nothing about rows: expected a column {' or '.join(map(repr, _NAMES))}.")
     labels = table.cells(named)
-    sure = [float(p) if p else 1.0 for p in table.cells("probability")] if "probability" in table.names else None
+    sure = _numbers(table, "probability", 1.0) if "probability" in table.names else None
     place = Path(out).expanduser()
     if form == "label-studio":
         return _label_studio(table, labels, sure, place, overwrite)
@@ -70,8 +70,9 @@ def export(
         )
     check_free(place, overwrite)
     by_file: dict[str, list[Selection]] = {}
-    for k, (file, start, end) in enumerate(zip(*(table.cells(name) for name in ("file", "start", "end")))):
-        one = Selection(Path(file).name, float(start), float(end), labels[k], 1.0 if sure is None else sure[k])
+    times = _numbers(table, "start"), _numbers(table, "end")
+    for k, (file, start, end) in enumerate(zip(table.cells("file"), *times)):
+        one = Selection(Path(file).name, start, end, labels[k], 1.0 if sure is None else sure[k])
         by_file.setdefault(file, []).append(one)
 
     def manifest(files: Sequence[str]) -> str:
@@ -124,7 +125,7 @@ def _keywords(table: Columns, results: str, out: str | None, form: str, write_or
     for file, words in found.items():
         photograph = _inside(photographs, file)
         beside = _inside(place, f"{file}.xmp" if form == "digikam" else f"{os.path.splitext(file)[0]}.xmp")
-        there = beside.read_bytes() if beside.exists() else None
+        there = written.get(beside) or (_bytes_of(beside) if beside.exists() else None)  # a.jpg and a.png share a.xmp
         written[beside] = with_keywords(there, words, parents, str(beside))
         if write_originals:
             originals[photograph] = in_jpeg(_bytes_of(photograph), words, parents, str(photograph))
@@ -148,10 +149,10 @@ def keywords_of(table: Columns) -> dict[str, list[str]]:
     name = next((name for name in ("label", "name") if name in table.names), None)
     if name is None:
         raise InvalidData(f"{table.path!r} has clusters without names: keywords need labels (instances, hierarchy).")
-    sure = table.cells("probability") if "probability" in table.names else ["1"] * len(files)
+    sure = _numbers(table, "probability", 1.0) if "probability" in table.names else [1.0] * len(files)
     found: dict[str, set[str]] = {file: set() for file in files}
     for file, label, probability in zip(files, table.cells(name), sure):
-        if label and float(probability or 1.0) >= _SURE and not _UNNAMED.fullmatch(label):
+        if label and probability >= _SURE and not _UNNAMED.fullmatch(label):
             found[file].add(label)
     return {file: sorted(labels) for file, labels in found.items()}
 
@@ -164,6 +165,19 @@ def _lists_of(results: Path) -> dict[str, list[str]]:
         return {}
     lists = zip(*(bags.cells(name) for name in ("bag", "labels", "by_features_alone")))
     return {bag: sorted(filter(None, (told or found).split("|"))) for bag, told, found in lists}
+
+
+def _numbers(table: Columns, name: str, missing: float | None = None) -> list[float]:
+    """Return a column of numbers; an empty cell is ``missing``."""
+    numbers = []
+    for row, cell in enumerate(table.cells(name)):
+        try:
+            numbers.append(missing if missing is not None and not cell else float(cell))
+        except ValueError:
+            raise InvalidData(
+                f"{table.path!r}: expected a number in column {name!r}, row {row + 1}, got {cell!r}."
+            ) from None
+    return numbers
 
 
 def _folder_of(results: str) -> Path:

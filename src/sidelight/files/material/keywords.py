@@ -46,17 +46,25 @@ def with_keywords(packet: bytes | None, keywords: Sequence[str], parents: Mappin
         What a message calls the packet.
     """
     document = _parsed(packet or _EMPTY.encode(), where)
+    try:
+        return _added(document, keywords, parents, where)
+    except RecursionError:
+        raise UnreadableFile(
+            f"{where}: its XMP is nested hundreds of levels deep. Rename or remove it, and export again."
+        ) from None
+
+
+def _added(document: Any, keywords: Sequence[str], parents: Mapping[str, str], where: str) -> bytes:
     described = _first(document, _RDF, "Description")
     if described is None:
         raise UnreadableFile(f"{where}: no XMP was found in it. Rename or remove it, and export again.")
-    described.setAttribute("xmlns:rdf", _RDF)  # what is added is called so, whatever the file calls it
     for name, (namespace, kind, mark) in _LISTS.items():
         listed = _list(document, described, name, namespace, kind)
         known = {_text(item) for item in listed.getElementsByTagNameNS(_RDF, "li")}
         for keyword in dict.fromkeys(_NOT_XML.sub("", word) for word in keywords):
             written = keyword if mark is None else mark.join(path_of(keyword, parents))
             if written and written not in known:
-                item = document.createElement("rdf:li")
+                item = document.createElement(f"{listed.prefix}:li" if listed.prefix else "li")
                 item.appendChild(document.createTextNode(written))
                 listed.appendChild(item)
     return (_BEGIN + document.documentElement.toxml() + _END).encode("utf-8")
@@ -103,10 +111,16 @@ def _parsed(packet: bytes, where: str) -> Any:
     from xml.dom.minidom import parseString
     from xml.parsers.expat import ExpatError
 
-    if len(packet) > _LARGEST or b"<!DOCTYPE" in packet or b"<!ENTITY" in packet:
+    plain = packet.replace(b"\x00", b"")  # so that UTF-16 hides nothing
+    if len(packet) > _LARGEST or b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
         raise UnreadableFile(f"{where}: its XMP declares entities or has more than 10 MB. Nothing was written to it.")
+    is_wide = packet.startswith((b"\xff\xfe", b"\xfe\xff"))
     try:
-        return parseString(packet.removeprefix(b"\xef\xbb\xbf").strip(b"\x00 \r\n"))
+        return parseString(
+            packet.decode("utf-16").strip("\x00\ufeff \r\n")
+            if is_wide
+            else packet.removeprefix(b"\xef\xbb\xbf").strip(b"\x00 \r\n")
+        )
     except (ExpatError, ValueError, LookupError) as error:
         raise UnreadableFile(
             f"{where}: its XMP cannot be read ({error}). Rename or remove it, and export again."
@@ -118,12 +132,14 @@ def _list(document: Any, described: Any, name: str, namespace: str, kind: str) -
     prefix, _, local = name.partition(":")
     found = _first(document, namespace, local)
     if found is None:
-        described.setAttribute(f"xmlns:{prefix}", namespace)
         found = described.appendChild(document.createElementNS(namespace, name))
+        found.setAttribute(f"xmlns:{prefix}", namespace)  # here alone: the file may mean something else by the prefix
     listed = next((node for node in found.childNodes if getattr(node, "namespaceURI", None) == _RDF), None)
     if listed is not None:
         return listed
-    return found.appendChild(document.createElementNS(_RDF, f"rdf:{kind}"))
+    listed = found.appendChild(document.createElementNS(_RDF, f"rdf:{kind}"))
+    listed.setAttribute("xmlns:rdf", _RDF)
+    return listed
 
 
 def _first(document: Any, namespace: str, local: str) -> Any:
