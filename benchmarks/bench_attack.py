@@ -22,6 +22,8 @@ KINDS = {
     "ragged": "tables whose lines do not agree, read, described and clustered",
     "parts": "parts of Parquet, one of them spoilt",
     "servers": "tables of a PostgreSQL server with odd types, names and addresses",
+    "counted": "columns that count labels, share them or leave them in doubt, read, written and read again",
+    "keywords": "hostile XMP beside photographs and inside JPEG files",
     "models": "damaged model files",
     "tampered": "model files whose arrays were changed, of every estimator",
     "networks": "networks and weights that were changed: .onnx, .tflite, .pth",
@@ -32,6 +34,7 @@ KINDS = {
     "permuted": "rows, columns, bags and labels in another order and by other names",
     "dask_kills": "workers of a Dask cluster killed in a fit",
     "corrections": "corrections by 24 owners at once while the model is busy, on SQLite and PostgreSQL",
+    "people": "five thousand answers by thirty people, with memory over time",
     "kills": "kill -9, then a look at the folder, then another run",
     "races": "the same key, opposite answers and undos at once",
     "restarts": "PostgreSQL stopped and started while people answer",
@@ -39,6 +42,7 @@ KINDS = {
     "routes": "sequences of requests to the studio",
     "schema": "requests drawn by schemathesis, in sequences and roles",
     "strangers": "requests with false credentials, Hosts and Origins",
+    "uploads": "uploads to the studio: bombs, damaged files, names that lead elsewhere",
     "pages": "pages with hostile names in a browser",
 }
 

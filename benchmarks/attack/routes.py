@@ -20,6 +20,7 @@ _PAGES = (
     "/api/a/{t}/status", "/api/projects/{p}/contradictions", "/api/projects/{p}/history", "/media/{p}/{n}/media",
     "/p/{p}/merged.csv", "/p/{p}/label-studio.json", "/p/{p}/contradictions?at={n}", "/p/{p}/clusters/{n}/wall",
     "/api/projects/{p}/map?packed=true", "/api/projects/{p}/rows/{n}", "/cover/{p}/{n}", "/p/{p}/delete", "/new",
+    "/a/{t}?by=piles", "/api/a/{t}/screen?n={n}", "/api/a/{t}/way", "/api/a/{t}/piles/{n}", "/a/{t}?by={n}",
     "/api/projects/{p}/clusters/{n}", "/static/studio.js", "/enter?token={n}", "/api/projects/{p}/map", "/studies/{n}",
 )  # fmt: skip
 
@@ -94,11 +95,28 @@ def _step(client: Any, rng: np.random.Generator, project: int, token: str, key: 
             (f"/api/projects/{project}/clusters/{int(rng.integers(9))}/wall", {"struck": [1], "right": [_odd(rng)]}),
             (f"/api/projects/{project}/settle", {"row": int(rng.integers(32)), "label": _odd(rng)}),
             (f"/api/projects/{project}/second-share", {"share": _odd(rng)}),
-        ][int(rng.integers(12))]  # fmt: skip
+            _screen(client, rng, token, key),
+            _screen(client, rng, token, key),
+            (f"/api/a/{token}/piles",
+             {"act": str(rng.choice(["rename", "merge", "apart", "split"])), "pile": int(rng.integers(4)),
+              "other": int(rng.integers(4)), "rows": [int(rng.integers(30))], "name": _odd(rng)}),
+        ][int(rng.integers(15))]  # fmt: skip
     answer = client.post(path, content=_json(body), headers={"content-type": "application/json"})
-    if path.endswith("/answers") and answer.status_code == 200 and body.get("key"):
+    if path.endswith(("/answers", "/screens")) and answer.status_code == 200 and body.get("key"):
         kept[answer.json()["saved"]] = str(body["key"])
     return _verdict(answer, path)
+
+
+def _screen(client: Any, rng: np.random.Generator, token: str, key: str) -> tuple[str, dict[str, Any]]:
+    """Return where a person might put the rows of the screen that they have."""
+    asked = client.get(f"/api/a/{token}/screen?n={int(rng.integers(1, 12))}")
+    shown = asked.json().get("screen") if asked.status_code == 200 else None
+    rows = [card["row"] for card in shown["rows"]] if shown else [int(row) for row in rng.permutation(30)[:4]]
+    places = (0, 1, 2, -1, -2, "wren", "aside", None, 99, "")
+    put = [_odd(rng) if rng.random() < 0.05 else places[int(rng.integers(len(places)))] for _ in rows]
+    known = {"number": shown["number"], "screen": shown["key"]} if shown and rng.random() < 0.8 else {}
+    called = {"-1": _odd(rng)} if rng.random() < 0.3 else {}
+    return f"/api/a/{token}/screens", {"rows": rows, "placements": put, "called": called, "key": key, **known}
 
 
 def _raised(studio: Any, rng: np.random.Generator, project: int, tokens: list[str]) -> str:

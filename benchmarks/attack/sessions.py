@@ -71,6 +71,16 @@ _METHODS = (
     "replay",
     "save",
     "compare_with_before",
+    "ask_screen",
+    "tell_screen",
+    "promises_more",
+    "rename_pile",
+    "merge_piles",
+    "keep_piles_apart",
+    "split_pile",
+    "doubtful_piles",
+    "piles",
+    "sureness",
 )
 
 
@@ -129,12 +139,33 @@ def _arguments(session: Any, name: str, rng: np.random.Generator, folder: Path) 
         "run": [lambda question: question.words[0], 2],
         "replay": [[]],
         "save": [folder / "session.json"],
+        "ask_screen": [int(rng.integers(1, 12))],
+        "tell_screen": _sorted(session, rng),
+        "promises_more": [[row(), row()], None, (2.5, 3.0, 1.4)],
+        "rename_pile": [int(rng.integers(5)), str(rng.choice(["wren", "owl", "", "aside"]))],
+        "merge_piles": [int(rng.integers(5)), int(rng.integers(5))],
+        "keep_piles_apart": [int(rng.integers(5)), int(rng.integers(5))],
+        "split_pile": [int(rng.integers(5)), {row(): "new", row(): -1}],
     }
     words = right.get(name, [])
     words = [_ODD[int(rng.integers(len(_ODD)))] if rng.random() < 0.3 else word for word in words]
     if name == "save" and not isinstance(words[0], Path):
         words = [folder]  # a folder is no file
     return words, ", ".join(repr(word)[:60] for word in words)
+
+
+def _sorted(session: Any, rng: np.random.Generator) -> list[Any]:
+    """Return a screen, or some rows, and where they go."""
+    from sidelight.errors import SidelightError
+
+    try:
+        rows: Any = session.ask_screen(int(rng.integers(1, 12))) if rng.random() < 0.7 else None
+    except SidelightError:  # its belief knows no piles
+        rows = None
+    shown = list(rows.rows) if rows is not None else [int(row) for row in rng.permutation(24)[: rng.integers(1, 6)]]
+    places = (0, 1, 2, 7, -1, "wren", "aside", None, 99, "", 1.5)
+    put = [places[int(rng.integers(len(places)))] for _ in shown]
+    return [shown if rows is None else rows, put if rng.random() < 0.7 else dict(zip(shown, put))]
 
 
 def _resumed(session: Any, X: np.ndarray, folder: Path, options: dict[str, Any]) -> None:
@@ -145,3 +176,11 @@ def _resumed(session: Any, X: np.ndarray, folder: Path, options: dict[str, Any])
     again = sl.ActiveSession.resume(path, X)
     assert again.history == session.history, "another history"
     assert np.array_equal(again.labels_, session.labels_), "other labels"
+    if session.labels_ is not None and getattr(session, "_on_piles", None) and options.get("strategy") != "info":
+        from sidelight.errors import InvalidData
+
+        try:
+            piles = session.piles
+        except InvalidData:
+            return
+        assert again.piles == piles, "other piles"

@@ -254,6 +254,21 @@ def test_who_is_slow_at_rows_is_asked_about_pairs():
     assert len(session.pairs.answers) > 0
 
 
+def test_a_screen_is_compared_with_a_question_at_a_pace():
+    session = begun()
+    screen, question = session.ask_screen(), session.ask()
+    assert session.promises_more(screen, question, (1000.0, 1.0, 1.0))
+    assert not session.promises_more(screen, question, (0.0, 1.0, 1000.0))  # who needs no time for pairs
+    for wrong in [
+        (3, question, (1, 1, 1)),
+        (screen, (0, 1), (1, 1, 1)),
+        (screen, question, 1),
+        (screen, question, "abc"),
+    ]:
+        with pytest.raises(InvalidInput, match="promises_more"):
+            session.promises_more(*wrong)
+
+
 def test_budgets_count_screens():
     session = begun()
     session.run(sl.Oracle(Y), budget=3, by="piles")

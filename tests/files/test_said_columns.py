@@ -224,3 +224,19 @@ def test_counts_and_shares_are_written_in_columns(tmp_path):
         head = (tmp_path / "u.csv").read_text(encoding="utf-8").splitlines()[0]
         assert head == "bag,label_wren,label_owl,label_jay,pitch,length"
         assert sl.read(tmp_path / "u.csv").bags == data.bags
+
+
+def test_cells_that_are_nearly_exact_are_texts_and_nothing_breaks(tmp_path):
+    for cell in ('{"wren": {"any of": 3}}', '{"a":' * 5000):
+        path = tmp_path / "t.csv"
+        path.write_text(
+            "bag,f,labels\n" + "".join(f'b{i // 2},{i},"{cell.replace(chr(34), chr(34) * 2)}"\n' for i in range(8))
+        )
+        assert sl.read(path, bag="bag", label="labels").n_rows == 8
+
+
+def test_a_label_called_like_the_others_is_refused_where_a_cell_would_say_something_else(tmp_path):
+    bags = sl.Bags(list("aabb"), labels={"a": {"...": 2}, "b": {"wren": (1, 2)}})
+    with pytest.raises(InvalidData, match=r"A label is called '\.\.\.'"):
+        sl.write(sl.Dataset(np.eye(4), tuple("abcd"), bags=bags), tmp_path / "t.csv")
+    assert not (tmp_path / "t.csv").exists()

@@ -8,7 +8,7 @@ import numpy as np
 
 from sidelight._core.params import as_generator, check_number
 from sidelight.active.questions import Question
-from sidelight.active.screens import Screen
+from sidelight.active.screens import Screen, checked_pace
 from sidelight.data.names import encode
 from sidelight.data.relations import Labeller, Pairs, Triplets
 from sidelight.errors import InvalidData, InvalidParameter, WrongKind
@@ -60,14 +60,7 @@ class Oracle:
                 "Labeller(noise=0.1) for one, or noise=0.1 alone."
             )
         _, self.classes = encode(y_true, "true class")
-        if not isinstance(pace, (tuple, list)) or len(pace) != 3:
-            raise InvalidParameter(
-                "The 'pace' parameter of Oracle must be three numbers: seconds of a question about two rows, of a "
-                f"screen, and of each of its rows. Got {pace!r:.80} instead."
-            )
-        for value in pace:
-            check_number(self, "pace", value, low=0)
-        self.noise, self.pace = noise, tuple(pace)
+        self.noise, self.pace = noise, checked_pace(self, pace)
         self.labeller = Labeller(noise=noise) if labeller is None else labeller
         self.seconds = 0.0
         self._generator = as_generator(random_state)

@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sidelight._core.params import check_number
 from sidelight.data.names import as_row_index
-from sidelight.errors import InvalidData, UnknownName, nearest
+from sidelight.errors import InvalidData, InvalidParameter, UnknownName, nearest
 
 ASIDE = "aside"  # the placement of a row that the person leaves aside
 SCREEN, MOVE, RENAME, MERGE = "screen", "move to pile", "rename pile", "merge piles"
@@ -398,3 +399,16 @@ def rows_of_screen(screen: Any, n_rows: int, who: str) -> tuple[int, ...]:
     if not checked:
         raise InvalidData(f"{who}: there is no row to place.")
     return checked
+
+
+def checked_pace(owner: object, pace: Any) -> tuple[float, float, float]:
+    """Return how many seconds a person takes for a question about two rows, a screen, and each of its rows."""
+    if not isinstance(pace, (tuple, list)) or len(pace) != 3:
+        name = owner if isinstance(owner, str) else type(owner).__name__
+        raise InvalidParameter(
+            f"The 'pace' parameter of {name} must be three numbers: seconds of a question about two rows, of a "
+            f"screen, and of each of its rows. Got {pace!r:.80} instead."
+        )
+    for value in pace:
+        check_number(owner, "pace", value, low=0)
+    return tuple(pace)

@@ -25,6 +25,7 @@ from sidelight.active.screens import (
     PileAct,
     Piles,
     Screen,
+    checked_pace,
     key_of,
     rows_of_screen,
 )
@@ -159,12 +160,17 @@ class Sorting:
         pace : tuple of three float
             Seconds of a question about two rows, of a screen, and of each of its rows.
         """
-        same = self._belief.chance_of_same(*question.rows[:2])
+        who = "ActiveSession.promises_more"
+        rows = rows_of_screen(screen, self._X.shape[0], who)
+        if not isinstance(question, Question):
+            raise InvalidData(f"{who} compares a screen with a Question of ask(). Got {question!r:.80}.")
+        a_pair, a_screen, a_row = checked_pace(who, pace)
         belief = self._on_piles()
-        places = belief.position[list(screen.rows)]
+        same = self._belief.chance_of_same(*question.rows[:2])
+        places = belief.position[list(rows)]
         doubts = entropy(np.maximum(belief.places()[places[places >= 0]], 1e-12))
-        of_pair = 0.0 if same is None else float(binary_entropy(same)) / pace[0]
-        return bool(float(doubts.sum()) / (pace[1] + len(screen.rows) * pace[2]) >= of_pair)
+        of_pair = 0.0 if same is None else float(binary_entropy(same))
+        return bool(float(doubts.sum()) * a_pair >= of_pair * (a_screen + len(rows) * a_row))
 
     @property
     def piles(self) -> tuple[Pile, ...]:

@@ -66,7 +66,9 @@ def test_a_prefix_that_means_something_else_keeps_its_meaning():
 
 
 def test_characters_that_xml_cannot_write_are_left_out():
-    assert listed(with_keywords(None, ["wr\x01en", "Zaunkönig\ud800"], {}, "x"), DC) == ["wren", "Zaunkönig"]
+    packet = with_keywords(None, ["wr\x01en", "Zaunkönig\ud800"], {"wr\x01en": "bird\ud800"}, "x")
+    assert listed(packet, DC) == ["wren", "Zaunkönig"]
+    assert listed(packet, LR) == ["bird|wren", "Zaunkönig"]
 
 
 def test_a_circle_of_parents_ends():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.files.understanding.planned import beside, each, plan_of, roles, turns
 
+import sidelight as sl
 from sidelight.errors import InvalidData, InvalidParameter, SidelightError
 from sidelight.files.problems import forgiving
 from sidelight.files.roles.cells import find_separator, writing_of
@@ -491,3 +494,24 @@ def test_channels_are_guessed_by_what_names_begin_with():
         ]:  # fmt: skip
         found = guess_channels(names.split())
         assert (None if found is None else len(found)) == n
+
+
+@pytest.mark.parametrize("cells", ["{k}", "w{k}", "{flag}", "{k}.5", "w{flag}"])
+def test_what_is_asked_of_columns_grows_as_their_number_does(tmp_path, cells):
+    def calls(n_columns):
+        lines = [",".join(f"x{j}" for j in range(n_columns))] + [
+            ",".join(cells.format(k=(7 * i * j + i) % 40, flag=(i + j) % 2) for j in range(n_columns))
+            for i in range(20)
+        ]
+        path = tmp_path / f"{n_columns}.csv"
+        path.write_text("\n".join(lines), encoding="utf-8")
+        counted = Counter()
+        sys.setprofile(lambda frame, event, _: counted.update([event]))
+        try:
+            sl.read(path)
+        finally:
+            sys.setprofile(None)
+        return counted["call"]
+
+    calls(10)  # loads what is needed
+    assert calls(400) < 2.4 * calls(200)

@@ -61,12 +61,13 @@ def _added(document: Any, keywords: Sequence[str], parents: Mapping[str, str], w
     for name, (namespace, kind, mark) in _LISTS.items():
         listed = _list(document, described, name, namespace, kind)
         known = {_text(item) for item in listed.getElementsByTagNameNS(_RDF, "li")}
-        for keyword in dict.fromkeys(_NOT_XML.sub("", word) for word in keywords):
-            written = keyword if mark is None else mark.join(path_of(keyword, parents))
+        for keyword in keywords:
+            written = _NOT_XML.sub("", keyword if mark is None else mark.join(path_of(keyword, parents)))
             if written and written not in known:
                 item = document.createElement(f"{listed.prefix}:li" if listed.prefix else "li")
                 item.appendChild(document.createTextNode(written))
                 listed.appendChild(item)
+                known.add(written)
     return (_BEGIN + document.documentElement.toxml() + _END).encode("utf-8")
 
 

@@ -166,9 +166,11 @@ def _bag_of_numbers(plan: Plan, t: Facts) -> None:
     """Take a column for the bag whose rows are as many as other columns say, or whose shares add up."""
     free = _free(plan, t) if plan.bag is None and not plan.labels else []
     for n_distinct, j in sorted(((t.looks[j].n_distinct, j) for j in free if t.looks[j].is_name), reverse=True):
+        if t.looks[j].kind != "text" or not t.has_pairs(j):
+            continue
         others = [k for k in free if k != j]
         apart = any(t.looks[k].is_number and not t.determines(j, k) for k in others)
-        told = _numbered(plan, t, others, j) if apart and t.looks[j].kind == "text" and t.has_pairs(j) else []
+        told = _numbered(plan, t, others, j) if apart else []
         if told and told[0].named:
             plan.bag = j
             names = ", ".join(plan.names[k] for k in told[0].columns[:3])

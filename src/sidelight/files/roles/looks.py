@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -106,7 +107,7 @@ class Look:
         """Say whether no cell is a gap."""
         return self.n_seen == self.n_rows
 
-    @property
+    @cached_property
     def has_name(self) -> bool:
         """Say whether the column was named."""
         return re.fullmatch(r"column[_ ]\d+", self.name) is None
@@ -299,6 +300,44 @@ class Facts:
         """The columns of times."""
         return [j for j, look in enumerate(self.looks) if look.is_time]
 
+    @cached_property
+    def words(self) -> list[int]:
+        """The columns of text."""
+        return [j for j, look in enumerate(self.looks) if look.kind == "text"]
+
+    @cached_property
+    def plain_words(self) -> list[int]:
+        """The columns of short words: no prose, no names of media, no dressed numbers."""
+        short = (j for j in self.words if self.looks[j].mean_length <= 40)
+        return [j for j in short if not (self.looks[j].is_prose or self.looks[j].is_media or self.looks[j].dressed)]
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The keys of all columns."""
+        return frozenset(look.key for look in self.looks)
+
+    @cached_property
+    def first_named(self) -> int:
+        """The first column that has a name; the number of columns where none has."""
+        return next((j for j, look in enumerate(self.looks) if look.has_name), len(self.looks))
+
+    @cached_property
+    def n_flags(self) -> int:
+        """How many columns hold 0 and 1."""
+        return sum(self.looks[j].kind == "0/1" for j in self.numbers)
+
+    @cached_property
+    def _variety(self) -> list[int]:
+        return sorted(self.looks[j].n_distinct for j in self.numbers)
+
+    def variety_without(self, *columns: int | None) -> list[int]:
+        """Return how many values the columns of numbers have, but for these columns; the fewest first."""
+        found = self._variety.copy()
+        for j in {*columns} - {None}:
+            if j is not None and self.looks[j].is_number:
+                del found[bisect_left(found, self.looks[j].n_distinct)]
+        return found
+
     def determines(self, names: int, cells: int) -> bool:
         """Say whether rows that share a name share the cell; gaps say nothing."""
         if (names, cells) not in self._determines:
@@ -338,7 +377,11 @@ class Facts:
         look = self.looks[j]
         if not (look.is_whole and look.low == 0 and 2 * look.n_zeros > look.n_seen):
             return 0
-        others = (self.looks[k] for k in self.numbers if k != j)
+        return self._n_mostly_zero - (look.is_number and look.n_distinct > 2)
+
+    @cached_property
+    def _n_mostly_zero(self) -> int:
+        others = (self.looks[k] for k in self.numbers)
         return sum(o.is_whole and o.low == 0 and 2 * o.n_zeros > o.n_seen and o.n_distinct > 2 for o in others)
 
 

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from sidelight.files.roles.looks import Facts, stem
 from sidelight.files.roles.names import (
@@ -91,17 +91,18 @@ def _called_id(t: Facts, j: int, plan: Plan) -> str | None:
 @rule("id", 4.5)
 def _counts_the_rows(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
-    others = [k for k in t.numbers if k != j and k not in plan.why]
     enough = look.n_seen >= SURELY_RUNNING or not look.has_name
-    return "1, 2, 3, ... in the order of the rows" if look.is_consecutive and look.n_seen > 3 and enough and others \
-        else None  # fmt: skip
+    fits = look.is_consecutive and look.n_seen > 3 and enough
+    fits = fits and any(k != j and k not in plan.why for k in t.numbers)
+    return "1, 2, 3, ... in the order of the rows" if fits else None
 
 
 @rule("id", 2.6)
 def _rises_without_a_rule(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
-    first = not [k for k in range(j) if t.looks[k].has_name]
-    if not first or not (look.is_whole and look.is_number and look.is_unique and look.is_full and look.is_rising):
+    if t.first_named < j or not (
+        look.is_whole and look.is_number and look.is_unique and look.is_full and look.is_rising
+    ):
         return None
     steps = {_number(b) - _number(a) for a, b in pairwise(t.cells(j))}
     fits = look.has_name and look.n_seen >= SURELY_RUNNING and len(steps) > 2 and len(t.looks) > 3
@@ -273,8 +274,8 @@ def _far_larger_than_all_others(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
     if look.has_name or not look.is_number or not look.is_whole or look.n_distinct < 0.8 * look.n_seen or look.low < 0:
         return None
-    highs = sorted(t.looks[k].high for k in t.numbers if k != j)
-    far = len(highs) > 2 and look.high > 1e5 and look.high > 200 * max(1.0, highs[len(highs) // 2])
+    highs = sorted(t.looks[k].high for k in t.numbers if k != j) if look.high > 1e5 else []
+    far = len(highs) > 2 and look.high > 200 * max(1.0, highs[len(highs) // 2])
     far = far and 4 * sum(cell.endswith("0") for cell in t.cells(j)) < t.n_rows  # amounts are often round
     return "whole numbers far larger than those of other columns, nearly all different" if far else None
 
@@ -291,8 +292,9 @@ def _code_of_a_word(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
     if not (look.is_number and look.is_whole and 2 < look.n_distinct <= look.n_seen // 2):
         return None
-    words = [k for k, o in enumerate(t.looks) if o.kind == "text" and o.is_name and not o.is_time and t.is_same(j, k)]
-    return f"numbers for the words of {t.looks[words[0]].name!r}" if words else None
+    words = (k for k in t.words if t.looks[k].is_name and not t.looks[k].is_time and t.is_same(j, k))
+    first = next(words, None)
+    return None if first is None else f"numbers for the words of {t.looks[first].name!r}"
 
 
 @rule("name", 2.5)
@@ -326,9 +328,9 @@ def _part_of_a_split(t: Facts, j: int, plan: Plan) -> str | None:
 @rule("name", 3.5)
 def _sum_of_the_others(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
-    others = [k for k in t.numbers if k != j and not t.looks[k].is_time]
     called = words_of(look.name) & {"total", "totals", "sum", "summe", "gesamt", "insgesamt", "somme", "suma", "all"}
-    if not called or not look.is_number or len(others) < 2:
+    others = [k for k in t.numbers if k != j and not t.looks[k].is_time] if called and look.is_number else []
+    if len(others) < 2:
         return None
     rows = [[_number(row[k]) for k in (j, *others)] for row in t.rows[:200]]
     close = [abs(own - sum(rest)) <= 1e-6 * max(1.0, abs(own)) + 0.011 * len(rest) for own, *rest in rows]
@@ -355,8 +357,7 @@ def _may_be(t: Facts, j: int) -> bool:
 @rule("label", 6.0)
 def _called_class(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
-    has_x = any(other.key == "x" for other in t.looks)  # x and y are places, not a target
-    is_class = look.key in LABELS and not (look.key == "y" and has_x)
+    is_class = look.key in LABELS and not (look.key == "y" and "x" in t.keys)  # x and y are places, not a target
     is_class = is_class or (look.kind == "text" and look.is_called(LABELS))
     if (
         look.n_distinct == 1
@@ -398,8 +399,7 @@ def _one_of_many_alike(t: Facts, j: int, plan: Plan) -> str | None:
 def _one_of_many_flags(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
     inside = 0 < j < len(t.looks) - 1 and look.kind == "0/1" and look.key not in LABELS
-    flags = sum(t.looks[k].kind == "0/1" for k in t.numbers) if inside else 0
-    return "one of many columns of 0 and 1" if flags > FAMILY else None
+    return "one of many columns of 0 and 1" if inside and t.n_flags > FAMILY else None
 
 
 # ---- labels: by values
@@ -424,7 +424,7 @@ def _few_whole_numbers(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
     if not (look.is_number and look.is_few) or look.n_distinct > MOST_CLASSES:
         return None
-    others = sorted(t.looks[k].n_distinct for k in t.numbers if k not in (j, plan.id, plan.bag))
+    others = t.variety_without(j, plan.id, plan.bag)
     at_end = not look.has_name and j == len(t.looks) - 1
     if not others or others[len(others) // 2] <= (1.0 if at_end else 1.5) * look.n_distinct:
         return None
@@ -447,7 +447,12 @@ def _last_column(t: Facts, j: int, plan: Plan) -> str | None:
 @rule("label", 1.5)
 def _first_column(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
-    if set(range(j)) - {plan.id, plan.bag} or len(t.looks) < (2 if look.kind == "text" else 3) or not _may_be(t, j):
+    if (
+        j > 2
+        or set(range(j)) - {plan.id, plan.bag}
+        or len(t.looks) < (2 if look.kind == "text" else 3)
+        or not _may_be(t, j)
+    ):
         return None
     fits = (_few_words(t, j, plan) or _few_whole_numbers(t, j, plan)) is not None
     return "the first column" if fits else None
@@ -461,9 +466,8 @@ def _no_names_at_all(t: Facts, j: int, plan: Plan) -> str | None:
 
 @rule("label", 0.5)
 def _only_words(t: Facts, j: int, plan: Plan) -> str | None:
-    words = [k for k, o in enumerate(t.looks) if o.kind == "text" and k not in plan.why and o.mean_length <= 40]
-    plain = [k for k in words if not (t.looks[k].is_prose or t.looks[k].is_media or t.looks[k].dressed)]
-    return "the only column of text" if plain == [j] else None
+    plain = (k for k in t.plain_words if k not in plan.why)
+    return "the only column of text" if list(islice(plain, 2)) == [j] else None
 
 
 @rule("label", 3.5)
@@ -485,9 +489,11 @@ def _rows_of_a_bag_share_it(t: Facts, j: int, plan: Plan) -> str | None:
 @rule("label", 4.4)
 def _lists_that_rows_share(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
+    if not look.separator:
+        return None
     lists = [k for k, o in enumerate(t.looks) if o.separator and not o.is_prose and k not in plan.why]
     fits = plan.bag is not None and lists == [j] and t.determines(plan.bag, j)
-    return "lists of names that the rows of a bag share" if fits and look.separator else None
+    return "lists of names that the rows of a bag share" if fits else None
 
 
 # ---- labels: what speaks against
@@ -513,15 +519,14 @@ def _yes_and_no(t: Facts, j: int, plan: Plan) -> str | None:
 def _too_many_words(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
     fits = look.kind == "text" and look.n_distinct > MOST_CLASSES and not look.is_called(LABELS)
-    words = [k for k in range(len(t.looks)) if t.looks[k].kind == "text" and k not in plan.why]
-    return f"{look.n_distinct} different words" if fits and len(words) > 1 else None
+    words = (k for k in t.words if k not in plan.why)
+    return f"{look.n_distinct} different words" if fits and len(list(islice(words, 2))) > 1 else None
 
 
 @rule("label", -3.0)
 def _coordinate(t: Facts, j: int, plan: Plan) -> str | None:
-    keys = {look.key for look in t.looks}
     key = t.looks[j].key
-    fits = key in LATITUDES | LONGITUDES or (key in ("x", "y", "z") and len(keys & {"x", "y", "z"}) > 1)
+    fits = key in LATITUDES or key in LONGITUDES or (key in ("x", "y", "z") and len(t.keys & {"x", "y", "z"}) > 1)
     return "a coordinate" if fits and t.looks[j].is_number else None
 
 

@@ -328,6 +328,8 @@ def exact_cell(bags: Bags, b: int) -> str:
     assert said is not None  # asked for where some bag says more
     found: dict[str, Any] = {}
     for name, (least, most) in said.of_bag(b, classes).items():
+        if name == _REST:
+            raise InvalidData(f"A label is called {_REST!r}, which stands for other labels in a table. Rename it.")
         least = least if bags.whole[b] else 0
         word: Any = [least, most]
         if said.is_share[b]:
@@ -374,9 +376,12 @@ def said_of_cells(column: Coded, codes: NDArray[np.intp], n_bags: int) -> Saying
 def _object(value: str) -> dict[str, Any] | None:
     try:
         found = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):  # a text, or brackets without end
         return None
-    return found if isinstance(found, dict) else None
+    is_exact = isinstance(found, dict) and not any(
+        isinstance(known, dict) and not isinstance(known.get(_OF, []), list) for known in found.values()
+    )
+    return found if is_exact else None
 
 
 def _range_of(known: Any) -> Any:
