@@ -1,4 +1,4 @@
-"""The smallest cell of each document's experiments: ``python benchmarks/smallest.py`` measures them and writes their digits.
+"""The smallest cell of each document's experiments: ``python benchmarks/smallest.py`` measures and keeps their digits.
 
 Tests measure them again and compare: a change of code that moves a figure is seen before the whole is run again.
 """
