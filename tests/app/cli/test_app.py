@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 import warnings
 
 import numpy as np
@@ -158,3 +159,13 @@ def test_errors_of_the_readers_advise_options_of_the_command(sidelight, tmp_path
     assert "row_id=" not in err
     code, _, err = sidelight("describe", "twice.csv", "--id", "none")
     assert code == 0, err
+
+
+@pytest.mark.parametrize("words", [["demo"], ["open", "results"], ["--demo"]])
+def test_without_the_extra_every_way_into_the_studio_says_what_to_install(sidelight, monkeypatch, words):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "sidelight.app.studio.web.serving", raising=False)
+    code, out, err = sidelight("studio", *words)
+    assert code != 0
+    assert "sidelight[studio]" in out + err
+    assert "Traceback" not in out + err

@@ -25,6 +25,17 @@ def _folder_options(function: Any) -> Any:
     )(function)
 
 
+def _server() -> Any:
+    """Return what serves the studio; without the extra, say what to install."""
+    try:
+        from sidelight.app.studio.web.serving import serve
+    except ImportError as error:
+        if isinstance(error, MissingExtra):
+            raise
+        raise MissingExtra(error.name or "fastapi", "studio", "The studio") from error
+    return serve
+
+
 @click.group("studio", invoke_without_command=True, short_help="Open a page that asks people about rows.")
 @_folder_options
 @click.option("--demo", is_flag=True, help="Begin with the bundled digit images.")
@@ -53,14 +64,7 @@ def studio_command(
     """
     if ctx.invoked_subcommand is not None:
         return
-    try:
-        from sidelight.app.studio.web.serving import serve
-    except ImportError as error:
-        if isinstance(error, MissingExtra):
-            raise
-        raise MissingExtra(error.name or "fastapi", "studio", "The studio") from error
-
-    serve(folder, database, host=host, port=port, demo=demo, browser=browser, say=click.echo)
+    _server()(folder, database, host=host, port=port, demo=demo, browser=browser, say=click.echo)
 
 
 @studio_command.command("demo", short_help="Open projects to try: digits, birds in recordings, things in photographs.")
@@ -72,9 +76,7 @@ def demo_command(folder: str, database: str | None, port: int, browser: bool) ->
 
     Recordings and photographs are made up on this machine; nothing is downloaded. They are ready after a minute.
     """
-    from sidelight.app.studio.web.serving import serve
-
-    serve(folder, database, host="127.0.0.1", port=port, browser=browser, say=click.echo, demos=True)
+    _server()(folder, database, host="127.0.0.1", port=port, browser=browser, say=click.echo, demos=True)
 
 
 @studio_command.command("open", short_help="Open the results of a run; what people say goes back into them.")
@@ -88,12 +90,10 @@ def open_command(results: str, folder: str, database: str | None, port: int, bro
     The page writes names.csv, answers.csv and the corrections of check.csv back into RESULTS when asked,
     and when it stops.
     """
-    from sidelight.app.studio.web.serving import serve
-
-    serve(folder, database, host="127.0.0.1", port=port, browser=browser, say=click.echo, results=results)
+    _server()(folder, database, host="127.0.0.1", port=port, browser=browser, say=click.echo, results=results)
 
 
-@studio_command.command("new", short_help="Make a project from a table or a folder of images.")
+@studio_command.command("new", short_help="Make a project from a table or a folder.")
 @click.argument("source", type=click.Path())
 @click.option("--name", help="What the project is called; the name of the file by default.")
 @_folder_options
@@ -119,7 +119,11 @@ def open_command(results: str, folder: str, database: str | None, port: int, bro
 @role_options
 @seed_option
 def new(source: str, name: str | None, folder: str, database: str | None, **typed: Any) -> None:
-    """Make a project of SOURCE: a table (one column names the rows), or a folder of images."""
+    """Make a project of SOURCE: a table (one column names the rows), or a folder of images.
+
+    With --labels, which says what is in each file of a folder, the job instances runs first: the project begins with
+    its result, and asks about tags and doubtful rows.
+    """
     from sidelight.app.studio.making import make_project
 
     settings = {key: typed.pop(key) for key in ("kind", "strategy", "questions", "overlap", "clusters", "seed")}

@@ -20,6 +20,7 @@ from sidelight.files.material.selections import Selection, write_selections
 from sidelight.words import Setting, counted
 
 FORMS = ("raven", "audacity", "birdnet", "label-studio", "digikam", "lightroom")
+TAGS_FILE = "tags.csv"  # what people said in the studio of tags: beside the results
 _SIDECARS = ("digikam", "lightroom")  # photo.jpg.xmp, and photo.xmp
 _SURE = 0.5  # a label of which a photograph's rows are less sure is no keyword of it
 _ENDINGS = {"raven": ".selections.txt", "audacity": ".labels.txt", "birdnet": ".BirdNET.results.csv"}
@@ -118,6 +119,7 @@ def _keywords(table: Columns, results: str, out: str | None, form: str, write_or
     found |= {
         bag: words for bag, words in _lists_of(Path(results)).items() if bag in found
     }  # bags that are photographs
+    found = _as_people_say(found, Path(results) / TAGS_FILE)
     parents = _parents(Path(results))
     place = photographs if out is None else Path(out).expanduser()
     written: dict[Path, bytes] = {}
@@ -178,6 +180,19 @@ def _numbers(table: Columns, name: str, missing: float | None = None) -> list[fl
                 f"{table.path!r}: expected a number in column {name!r}, row {row + 1}, got {cell!r}."
             ) from None
     return numbers
+
+
+def _as_people_say(found: dict[str, list[str]], place: Path) -> dict[str, list[str]]:
+    """Return the keywords with those that people confirmed in the studio and without those that they refused."""
+    if not place.exists():
+        return found
+    said = Columns(str(place))
+    lists = zip(*(said.cells(name) for name in ("file", "labels", "confirmed", "refused")))
+    for file, *cells in lists:
+        listed, confirmed, refused = ({name for name in cell.split("|") if name} for cell in cells)
+        if file in found:
+            found[file] = sorted(listed or ((set(found[file]) | confirmed) - refused))
+    return found
 
 
 def _folder_of(results: str) -> Path:

@@ -19,6 +19,7 @@ from sidelight.app.store.studio_store import Event, NewEvent, Person, StudioStor
 from sidelight.app.studio.answers import Answer
 
 ACTS = (SCREEN, *N_PILES)  # kinds of events about piles
+TAGS = "tags"  # what a person says of the tags of a photograph, or of any bag
 _ANY = 2**31  # rows of a project are fewer
 _COPY_EVERY, _COPIES = 2000, 3  # events between two copies, and how many of the last ones are held
 
@@ -32,6 +33,15 @@ class Done:
     act: PileAct
     at: float
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TagsSaid:
+    """The last word of a person about a label of a bag: it is there, it is not, or (None) that stays open."""
+
+    id: int
+    person: int
+    is_there: bool | None
 
 
 class Standing:
@@ -53,6 +63,9 @@ class Standing:
         Those of them that count and whose piles are there.
     piles : Piles
         The piles that stand by these.
+    tagged : dict of (str, str) to tuple of TagsSaid
+        The last word of each person about each label of each bag, the oldest first; about the label "": whether these
+        are all.
     """
 
     def __init__(self) -> None:
@@ -63,11 +76,13 @@ class Standing:
         self.acts: dict[int, Done] = {}
         self.heard: dict[int, Done] = {}
         self.piles = Piles()
+        self.tagged: dict[tuple[str, str], tuple[TagsSaid, ...]] = {}
         self._said: dict[tuple[int, frozenset[int]], tuple[int, ...]] = {}  # who said what about which rows
 
     def __copy__(self) -> Standing:
         made = Standing()
         vars(made).update(vars(self), answers=self.answers.copy(), _said=self._said.copy())
+        made.tagged = self.tagged.copy()
         made.acts, made.heard, made.piles = self.acts.copy(), self.heard.copy(), copy(self.piles)
         return made
 
@@ -78,6 +93,11 @@ class Standing:
             self._put(answer if event.kind == "answer" else self._last_word(answer))
         elif event.kind in ACTS:
             self._act(event)
+        elif event.kind == TAGS:
+            for label, is_there in content["said"].items():
+                key, word = (str(content["bag"]), str(label)), TagsSaid(event.id, event.person, is_there)
+                before = (one for one in self.tagged.get(key, ()) if one.person != event.person)
+                self.tagged[key] = (*before, word)
         elif event.kind == "edit":
             self._edit(int(content["of"]), str(content["answer"]))
         elif event.kind == "aside":

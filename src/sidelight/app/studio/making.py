@@ -1,7 +1,9 @@
-"""Projects made from the command line, of a table or a folder of images, and ready ones to try."""
+"""Projects made from the command line, of a table or a folder, with or without labels, and ready ones to try."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +17,17 @@ from sidelight.app.store.studio_store import Project
 from sidelight.app.studio.run.results import open_results
 from sidelight.app.studio.sources import Source, from_images, from_table
 from sidelight.app.studio.studio import Studio
-from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
+from sidelight.errors import InvalidData, InvalidParameter, UnknownName, UnreadableFile, nearest
 from sidelight.files.material.listing import Listing
+from sidelight.words import Setting
 
 
 def make_project(
     source: str, name: str | None, folder: str, database: str | None, roles: Roles, settings: dict[str, Any]
 ) -> tuple[str, list[str]]:
     """Make a project; return its name and notes about what could not be shown."""
+    if roles.label_file is not None and Path(source).is_dir():
+        return _of_labelled_folder(source, name or Path(source).resolve().name, folder, database, roles, settings)
     rows = read_source(source, roles)
     if settings["questions"] is not None:
         settings = settings | {"questions": read_questions(settings["questions"], rows, settings["kind"])}
@@ -32,6 +37,36 @@ def make_project(
     finally:
         studio.close()
     return made.name, list(made.settings["notes"])
+
+
+_USUAL = {"kind": "pair", "strategy": "rows", "questions": None, "overlap": False, "clusters": None}
+
+
+def _of_labelled_folder(
+    source: str, name: str, folder: str, database: str | None, roles: Roles, settings: Mapping[str, Any]
+) -> tuple[str, list[str]]:
+    """Run instances on a folder whose files have labels, in the studio's folder, and open what it found."""
+    if roles.whole:
+        raise InvalidParameter(
+            "A project with labels of files looks for what each label means within the files, so that whole ones "
+            "cannot be taken.",
+            do=["Leave out ", Setting("whole", True), " or ", Setting("label_file", roles.label_file), "."],
+        )
+    other = next((key for key, usual in _USUAL.items() if settings[key] != usual), None)
+    if other is not None:
+        raise InvalidParameter(
+            f"A project with labels of files asks what doubtful rows are: {other!r} is about other questions.",
+            do=["Leave it out, or leave out ", Setting("label_file", roles.label_file), "."],
+        )
+    studio = Studio(folder, database)
+    try:
+        studio.check_free(name)
+        home = studio.folder / "runs" / (re.sub(r"[^\w.-]+", "_", name).strip("._") or "run")
+        done = run(RunConfig("instances", source, roles, seed=settings["seed"]), home)
+        made = open_results(studio, str(home), name)
+        return made.name, [*done.sentences, *made.settings["notes"]]
+    finally:
+        studio.close()
 
 
 def read_source(source: str, roles: Roles) -> Source:

@@ -24,6 +24,7 @@ from sidelight.app.report.gallery import Media, Profile
 from sidelight.errors import CannotWrite, InvalidData, OutputExists, UnreadableFile
 from sidelight.progress import report
 
+Part = tuple[str, tuple[float, ...]]  # the name of a picture, and a box of it (left, top, width, height) in percent
 MOST_ROWS = 50_000  # of a project: what the model can keep up with
 _COVER = 4  # rows that show a project
 _SHOWN = 8  # values of a small chart
@@ -45,6 +46,10 @@ class Rows:
         Names of rows and of columns.
     kinds : tuple of str
         What there is to show of each row: ``"image"``, ``"sound"``, ``"text"`` or ``"values"``.
+    wholes : tuple of str
+        Files of the pictures that rows are parts of.
+    parts : tuple
+        Of each row which of these it is a part of, and its box in percent; empty where rows are no parts.
     y : tuple of str or None
         The key: the true class of each row, where it is known.
     """
@@ -58,6 +63,8 @@ class Rows:
     tiny: tuple[bool, ...]
     files: tuple[tuple[str, ...], ...]
     y: tuple[str, ...] | None = None
+    wholes: tuple[str, ...] = ()
+    parts: tuple[tuple[int, tuple[float, ...]] | None, ...] = ()
 
     @property
     def n(self) -> int:
@@ -104,12 +111,14 @@ class Rows:
         return row
 
     def file(self, row: int, part: str) -> tuple[Path, str]:
-        """Return the file of a row's picture, sound, spectrogram or larger picture, and its type.
+        """Return the file of a row's picture, sound, spectrogram, larger or whole picture, and its type.
 
         A picture of which no larger copy was made is its own.
         """
         main, spectrogram, large = self.files[self.check(row)]
-        name = {"spectrogram": spectrogram, "large": large or main}.get(part, main)
+        place = self.parts[row] if self.parts else None
+        whole = "" if place is None else self.wholes[place[0]]
+        name = {"spectrogram": spectrogram, "large": large or main, "whole": whole}.get(part, main)
         if not name:
             raise InvalidData(f"Row {row} has no {part}.")
         return self.folder / "media" / name, _TYPES[name.rpartition(".")[2]]
@@ -158,6 +167,9 @@ def write_rows(
     features: Any,
     look: Callable[[int], Media | None],
     y: Any = None,
+    *,
+    parts: Sequence[Part | None] = (),
+    whole: Callable[[str], Media | None] | None = None,
 ) -> dict[str, Any]:
     """Write the rows of a new project into ``folder``, whole or not at all; return what shows the project on a card."""
     n = len(ids)
@@ -180,6 +192,7 @@ def write_rows(
                 files.append((main, beside, large))
                 if row % 100 == 0:
                     report("reading rows", row, n)
+            wholes = _write_wholes(work / "media", parts, whole)
             np.save(work / "X.npy", np.asarray(X, dtype=np.float64), allow_pickle=False)
             about = {
                 "sidelight rows": 1,
@@ -190,12 +203,32 @@ def write_rows(
                 "tiny": tiny,
                 "files": files,
                 "y": None if y is None else [str(label) for label in y],
+                "wholes": list(wholes.values()),
+                "parts": _places(parts, list(wholes)),
             }
             (work / "rows.json").write_text(json.dumps(about), encoding="utf-8")
             work.rename(folder)
             return cover_of(kinds, texts, tiny, files)
         except OSError as error:
             raise CannotWrite(f"Cannot write the project's rows: {error.strerror}.") from error
+
+
+def _write_wholes(
+    folder: Path, parts: Sequence[Part | None], look: Callable[[str], Media | None] | None
+) -> dict[str, str]:
+    """Write the pictures that rows are parts of; return the file of each, by its name."""
+    written: dict[str, str] = {}
+    for name in dict.fromkeys(part[0] for part in parts if part is not None):
+        shown = None if look is None else look(name)
+        file = "" if shown is None else _write(folder, f"whole-{len(written)}", shown.large or shown.uri)
+        if file:
+            written[name] = file
+    return written
+
+
+def _places(parts: Sequence[Part | None], wholes: Sequence[str]) -> list[Any]:
+    number = {name: k for k, name in enumerate(wholes)}
+    return [None if part is None or part[0] not in number else [number[part[0]], part[1]] for part in parts]
 
 
 def cover_of(
@@ -217,14 +250,16 @@ def read_rows(folder: Path) -> Rows:
         X = np.load(folder / "X.npy", allow_pickle=False)
         files = tuple(tuple(map(str, (*names, "", "")[:3])) for names in about["files"])  # older ones name two
         y = about["y"]
+        wholes = tuple(map(str, about.get("wholes", ())))
+        parts = tuple(part and (int(part[0]), tuple(map(float, part[1]))) for part in about.get("parts", ()))
         ids, features, kinds, texts, tiny = (tuple(about[n]) for n in ("ids", "features", "kinds", "texts", "tiny"))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UnreadableFile(
             f"The rows of this project cannot be read from {str(folder)!r}: {error}. Its answers are kept."
         ) from error
-    if any("/" in name or "\\" in name for some in files for name in some):
+    if any("/" in name or "\\" in name for some in (*files, wholes) for name in some):
         raise UnreadableFile(f"{str(folder / 'rows.json')!r} names files outside of its folder.")
-    return Rows(folder, X, ids, features, kinds, texts, tiny, files, None if y is None else tuple(y))
+    return Rows(folder, X, ids, features, kinds, texts, tiny, files, None if y is None else tuple(y), wholes, parts)
 
 
 def _write(folder: Path, stem: str, uri: str) -> str:

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from sidelight.app.jobs.gallery import looker_of
-from sidelight.app.jobs.media import IMAGES, MediaReader, of_array, thumbnail
+from sidelight.app.jobs.media import IMAGES, Fragment, MediaReader, of_array, thumbnail
 from sidelight.app.jobs.reading import as_dense
 from sidelight.app.jobs.reading import read_rows as read_table
 from sidelight.app.jobs.roles import Roles
 from sidelight.app.report.gallery import Media
+from sidelight.app.studio.rows import Part, write_rows
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, UnreadableFile
 from sidelight.files.cards.card import Card
@@ -34,7 +35,10 @@ _MEDIA_LIMIT = 2_000_000_000  # bytes that all small copies of a project may tak
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Rows that can become a project: numbers, names, what to show, and the true classes where they are known."""
+    """Rows that can become a project: numbers, names, what to show, and the true classes where they are known.
+
+    ``parts`` says of each row that is a part of a picture of which one, and its box in percent.
+    """
 
     X: np.ndarray
     ids: list[str]
@@ -43,6 +47,14 @@ class Source:
     y: list[str] | None = None
     notes: Callable[[], list[str]] = list
     cells: Sequence[tuple[str, ...]] = ()
+    parts: Sequence[Part | None] = ()
+    whole: Callable[[str], Media | None] | None = None
+
+    def write(self, folder: Path) -> dict[str, Any]:
+        """Write the rows of a new project; return what shows it on a card."""
+        return write_rows(
+            folder, self.X, self.ids, self.features, self.look, self.y, parts=self.parts, whole=self.whole
+        )
 
 
 def from_table(path: str, roles: Roles, reader: MediaReader | None = None) -> Source:
@@ -87,7 +99,17 @@ def of_dataset(data: Dataset, reader: MediaReader | None = None) -> Source:
     y = None if data.y is None or not (data.y != "").any() else [str(label) for label in data.y]
     notes = list if looker is None else looker.notes
     cells = [tuple(str(column[row]) for column in columns) for row in range(data.n_rows)]
-    return Source(as_dense(data), [str(n) for n in data.row_names], list(data.feature_names), look, y, notes, cells)
+    return Source(
+        as_dense(data), [str(n) for n in data.row_names], list(data.feature_names), look, y, notes, cells,
+        [] if looker is None else [next(filter(None, map(_part_of, some)), None) for some in cells],
+        None if looker is None else looker.look,
+    )  # fmt: skip
+
+
+def _part_of(cell: str) -> Part | None:
+    """Return the picture that a cell names and the box of it, where it names a part of one."""
+    name, part = Fragment.split(cell)
+    return None if part.box is None else (name, part.box)
 
 
 def from_images(folder: str, embed: str | None = None) -> Source:

@@ -14,7 +14,7 @@ from typing import Any
 from sidelight.app.store.studio_store import Activity, Person, Project, StudioStore
 from sidelight.app.studio.learner import check_settings
 from sidelight.app.studio.project import OWNER, SIMULATED, THE_RUN, OpenProject, QuestionProject
-from sidelight.app.studio.rows import cover_of, read_rows, write_rows
+from sidelight.app.studio.rows import cover_of, read_rows
 from sidelight.app.studio.run.project import RunProject
 from sidelight.app.studio.run.start import path_of
 from sidelight.app.studio.sources import Source, digits
@@ -66,7 +66,7 @@ class Studio:
         """
         settings = {**_DEFAULTS, **(settings or {})}
         check_settings(settings, len(source.ids))
-        self._check_free(name)
+        self.check_free(name)
         with self._places([source]) as ((place, cover),):
             settings["notes"] = source.notes()
             if also is not None:
@@ -80,7 +80,7 @@ class Studio:
         write: Callable[[Path], tuple[list[str], dict[str, Any], int]],
     ) -> Project:
         """Make a project whose rows ``write`` writes; it returns notes, what shows the project, and how many rows."""
-        self._check_free(name)
+        self.check_free(name)
         place = secrets.token_hex(8)
         folder = self.folder / "projects" / place
         try:
@@ -216,7 +216,7 @@ class Studio:
             for source in sources:
                 place = secrets.token_hex(8)
                 folder = self.folder / "projects" / place
-                cover = write_rows(folder, source.X, source.ids, source.features, source.look, source.y)
+                cover = source.write(folder)
                 places.append((place, cover))
             yield places
         except BaseException:
@@ -224,7 +224,8 @@ class Studio:
                 shutil.rmtree(self.folder / "projects" / place, ignore_errors=True)
             raise
 
-    def _check_free(self, name: str) -> None:
+    def check_free(self, name: str) -> None:
+        """Raise where a project has this name."""
         if any(project.name == name.strip() for project in self.store.projects()):
             raise OutputExists(
                 f"There is a project called {name.strip()!r} already. Choose another name; nothing was changed."

@@ -23,7 +23,6 @@ from sidelight.app.jobs.media import IMAGES, MediaReader, NotShown, thumbnail
 from sidelight.app.jobs.options import build
 from sidelight.app.jobs.roles import Roles
 from sidelight.app.report.gallery import Media
-from sidelight.app.studio.rows import write_rows
 from sidelight.app.studio.sources import Source, describe_image, from_table, image_features
 from sidelight.errors import InvalidData, SidelightError, UnknownName, UnreadableFile, nearest
 from sidelight.words import counted
@@ -71,7 +70,7 @@ def write_sent(
 ) -> tuple[list[str], dict[str, Any], int]:
     """Write the rows of what was sent into ``place``; return notes, what shows the project, and how many rows."""
     source = source_of(table, images, build(Roles, dict(said), "field"), material)
-    cover = write_rows(place, source.X, source.ids, source.features, source.look, source.y)
+    cover = source.write(place)
     return source.notes(), cover, len(source.ids)
 
 

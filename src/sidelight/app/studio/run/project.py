@@ -6,15 +6,16 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sidelight._core.matching import match_rows
 from sidelight.active.questions import UNSURE
-from sidelight.app.store.studio_store import NewEvent, Person, Project, StudioStore
+from sidelight.app.store.studio_store import Event, NewEvent, Person, Project, StudioStore
 from sidelight.app.studio.answers import Answer, check_label
-from sidelight.app.studio.history import Done
+from sidelight.app.studio.history import TAGS, Done
 from sidelight.app.studio.learner import Snapshot
 from sidelight.app.studio.project import OpenProject
 from sidelight.app.studio.rows import Rows
@@ -154,12 +155,17 @@ class RunProject(OpenProject):
         """Return how much people said, how much of that the run does not know yet, and how far a new run is."""
         said = [answer for answer in self.counted() if answer.person not in self.of_run and answer.answer != UNSURE]
         since = max((event.id for event in self._log.known("run")), default=0)
-        names = sum(event.id > since for event in self._log.known("cluster name"))
+        told = [*self._log.known("cluster name"), *self.told_of_tags()]
+        more = sum(event.id > since for event in told)
         return {
             "job": self.start.job, "can_learn": bool(self.start.takes), "n_said": len(said),
-            "n_new": sum(answer.id > since for answer in said) + names, "state": self.again.state,
+            "n_new": sum(answer.id > since for answer in said) + more, "state": self.again.state,
             "words": self.again.words,
         }  # fmt: skip
+
+    def told_of_tags(self) -> list[Event]:
+        """Return what was ever said of tags of bags."""
+        return self._log.known(TAGS)
 
     def close(self) -> None:
         """Stop the model, and a run that is under way."""
@@ -248,20 +254,34 @@ def repeat(project: RunProject, person: Person) -> dict[str, Any]:
     """Run the job with everything that people said, and go on from there; return what changed."""
     from msgspec import structs
 
+    from sidelight.app.jobs.export import TAGS_FILE
     from sidelight.app.jobs.reading import read_rows
     from sidelight.app.jobs.run import run
-    from sidelight.app.studio.run.results import CORRECTIONS, config_of, home_of, keep_earlier, start_of, write_back
+    from sidelight.app.studio.run.results import (
+        CORRECTIONS,
+        config_of,
+        has_rows,
+        home_of,
+        keep_earlier,
+        start_of,
+        write_back,
+    )
 
     before, home = project.start, home_of(project)
     config = config_of(home)
     keep_earlier(project, home)
     files = write_back(project)
-    told: dict[str, Any] = {"corrections": str(home / CORRECTIONS)} if CORRECTIONS in files else {}
+    told: dict[str, Any] = {}
+    if CORRECTIONS in files:
+        told["corrections"] = str(home / CORRECTIONS) if has_rows(home / CORRECTIONS) else None
     if before.takes == "names":
         mine = {cluster: name for cluster, name in project.cluster_names().items() if cluster in before.names}
         told["names"] = {**getattr(config.options, "names", {}), **mine}
     options: Any = structs.replace(config.options, **told)
-    config = type(config)(config.job, config.table, config.roles, options, config.seed)
+    roles = config.roles
+    if TAGS_FILE in files and Path(config.table).is_dir():
+        roles = structs.replace(roles, label_file=str(home / TAGS_FILE), label_separator=None)
+    config = type(config)(config.job, config.table, roles, options, config.seed)
     snapshot, names = project.model.snapshot(), project.names(project.model.snapshot().labels)
     run(config, home, overwrite=True)
     data = read_rows(config.table, config.roles)

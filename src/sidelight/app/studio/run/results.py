@@ -20,6 +20,8 @@ from sidelight.active.questions import UNSURE
 from sidelight.app.jobs.checking import RIGHT
 from sidelight.app.jobs.columns import Columns
 from sidelight.app.jobs.config import RunConfig
+from sidelight.app.jobs.export import TAGS_FILE
+from sidelight.app.jobs.instances import Coverage
 from sidelight.app.jobs.options import fields_of
 from sidelight.app.jobs.output import MANIFEST, disarmed_cells, write_csv, write_text
 from sidelight.app.jobs.reading import read_rows
@@ -27,9 +29,10 @@ from sidelight.app.store.studio_store import Project
 from sidelight.app.studio.answers import Answer, as_table
 from sidelight.app.studio.project import THE_RUN, OpenProject
 from sidelight.app.studio.run.project import RunProject
-from sidelight.app.studio.run.start import Start, write_start
+from sidelight.app.studio.run.start import Found, Start, write_start
 from sidelight.app.studio.sources import of_dataset
 from sidelight.app.studio.studio import Studio
+from sidelight.app.studio.tags import tags_table
 from sidelight.data.dataset import Dataset
 from sidelight.data.relations import Pairs
 from sidelight.errors import InvalidData, UnreadableFile
@@ -39,8 +42,8 @@ MOST_CLUSTERS = 200  # of a run that is opened
 _MOST_ANSWERS = 20_000  # of those that the run was given
 
 
-def open_results(studio: Studio, folder: str) -> Project:
-    """Return the project of a results folder; make it the first time."""
+def open_results(studio: Studio, folder: str, called: str = "") -> Project:
+    """Return the project of a results folder; make it the first time, ``called`` so or like the folder."""
     home = Path(folder).resolve()
     known = {str(project.settings.get("results")): project for project in studio.store.projects()}
     if str(home) in known:
@@ -49,8 +52,12 @@ def open_results(studio: Studio, folder: str) -> Project:
     data = read_rows(config.table, config.roles)
     start = start_of(home, config, data)
     taken = {project.name for project in studio.store.projects()}
-    name = next(n for n in (home.name, *(f"{home.name} {i}" for i in range(2, 1000))) if n not in taken)
-    settings = {"results": str(home), "clusters": None, "job": config.job}
+    called = called or home.name
+    name = next(n for n in (called, *(f"{called} {i}" for i in range(2, 1000))) if n not in taken)
+    settings = {
+        "results": str(home), "clusters": None, "job": config.job, "has_tags": bool(start.found),
+        "material": data.material and json.loads(data.material)["kind"],
+    }  # fmt: skip
     project = studio.add(name, of_dataset(data), settings, also=lambda place: write_start(place, 0, start))
     _tell_earlier_answers(studio, project, config, data)
     return project
@@ -90,7 +97,7 @@ def start_of(home: Path, config: RunConfig, data: Dataset) -> Start:
     bags, bag_names, lists = _bags(data)
     return Start(
         config.job, takes(config), tuple(names), tuple(label_of), labels, _probabilities(home, table, len(rows)),
-        bags, bag_names, lists, _one_of(table),
+        bags, bag_names, lists, _one_of(table), _found(home, config, data),
     )  # fmt: skip
 
 
@@ -153,6 +160,40 @@ def _bags(data: Dataset) -> tuple[np.ndarray, tuple[str, ...], tuple[tuple[str, 
     return np.asarray(data.bags.codes), tuple(str(name) for name in data.bags.names), tuple(lists)
 
 
+MODEL = "model.sidelight"
+_SEEN = 0.2  # probability from which a label that no list has is shown
+_MOST_SEEN = 8  # of them
+_SHOWS = 0.5  # probability of a row from which it shows the label of its bag
+
+
+def _found(home: Path, config: RunConfig, data: Dataset) -> tuple[tuple[Found, ...], ...]:
+    """Return what each bag carries by its list, or by its rows as held-out lists correct them; the surest first."""
+    if not isinstance(config.options, Coverage) or data.bags is None or not (home / MODEL).is_file():
+        return ()
+    if data.bags.n_bags * 2 > data.n_rows:  # nearly every row is a bag of its own: the rows are what is asked about
+        return ()
+    import sidelight
+
+    model = sidelight.load(home / MODEL)
+    names = [str(name) for name in model.classes_]
+    inner = getattr(model, "estimator_", model)
+    is_corrected = inner.bag_slope_ != 1.0 or bool(inner.bag_offsets_.any())
+    chance = model.predict_bags_proba(data.X, data.bags, labels=model.classes_)
+    P = (model.predict_proba(data.X) @ inner.layout.to_labels())[:, : len(names)]
+    order, found = np.argsort(data.bags.codes, kind="stable"), []
+    for b, rows in enumerate(np.split(order, np.cumsum(data.bags.sizes)[:-1])):
+        listed = data.bags.labels[data.bags.names[b]] or ()
+        known = {names.index(str(label)) for label in listed if str(label) in names}
+        likely = [c for c in np.argsort(-chance[b]).tolist() if c not in known and chance[b, c] >= _SEEN]
+        some = []
+        for c in [*sorted(known), *likely[:_MOST_SEEN]]:
+            shows = rows[P[rows, c] >= _SHOWS] if P[rows, c].max() >= _SHOWS else rows[[P[rows, c].argmax()]]
+            sure = None if c in known or not is_corrected else round(float(chance[b, c]), 4)
+            some.append(Found(names[c], sure, c in known, tuple(shows.tolist())))
+        found.append(tuple(some))
+    return tuple(found)
+
+
 def _tell_earlier_answers(studio: Studio, project: Project, config: RunConfig, data: Dataset) -> None:
     """Keep the answers that the run was given: they stay known, and are not asked again."""
     person = studio.store.add_person(project.id, THE_RUN, is_simulated=True)
@@ -199,6 +240,9 @@ def write_back(project: OpenProject) -> list[str]:
     )
     write_csv(home / "answers.csv", as_table(said, project.rows.ids, called))
     files = ["names.csv", "answers.csv"]
+    if isinstance(project, RunProject) and project.start.found and project.standing.tagged:
+        write_csv(home / TAGS_FILE, tags_table(project))
+        files.append(TAGS_FILE)
     if not isinstance(project, RunProject) or project.start.takes not in ("labels", "pairs"):
         return files
     if project.start.takes == "pairs":
@@ -207,6 +251,12 @@ def write_back(project: OpenProject) -> list[str]:
         columns = _as_labels(project, said, home)
     write_csv(home / CORRECTIONS, columns)
     return [*files, CORRECTIONS]
+
+
+def has_rows(path: Path) -> bool:
+    """Whether a table that was written here has a line below its header."""
+    with open(path, encoding="utf-8") as lines:
+        return next(lines, None) is not None and next(lines, None) is not None
 
 
 def labels_said(project: RunProject, said: list[Answer]) -> dict[int, str]:

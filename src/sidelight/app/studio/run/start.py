@@ -12,11 +12,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sidelight._core.atomic import replacing
 from sidelight.errors import UnreadableFile
+
+
+class Found(NamedTuple):
+    """A label that a bag carries or seems to: how probable it is where no list says so, and the rows that show it.
+
+    The probability is None where no held-out list says how often such numbers are right.
+    """
+
+    label: str
+    chance: float | None
+    is_listed: bool
+    rows: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +56,8 @@ class Start:
         The labels that each bag lists; None where no list was given.
     one_of : tuple of (tuple of str)
         The fewest labels of each row that the run is sure enough of; empty where it did not say.
+    found : tuple of (tuple of Found)
+        What each bag carries by its list, or seems to carry by its rows; empty where the run did not ask.
     """
 
     job: str
@@ -55,6 +70,7 @@ class Start:
     bag_names: tuple[str, ...] = ()
     lists: tuple[tuple[str, ...] | None, ...] = ()
     one_of: tuple[tuple[str, ...], ...] = ()
+    found: tuple[tuple[Found, ...], ...] = ()
 
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:
@@ -82,7 +98,7 @@ def write_start(folder: Path, number: int, start: Start) -> None:
     """Keep where a run ended."""
     about = {
         "sidelight run": 1, "job": start.job, "takes": start.takes, "names": start.names, "label_of": start.label_of,
-        "bag_names": start.bag_names, "lists": start.lists, "one_of": start.one_of,
+        "bag_names": start.bag_names, "lists": start.lists, "one_of": start.one_of, "found": start.found,
     }  # fmt: skip
     with replacing(path_of(folder, number)) as handle:
         np.savez(
@@ -105,11 +121,17 @@ def read_start(folder: Path, number: int, n_rows: int) -> Start:
             bags, _texts(about["bag_names"]),
             tuple(None if labels_ is None else _texts(labels_) for labels_ in about["lists"]),
             tuple(_texts(names) for names in about.get("one_of", ())),
+            tuple(tuple(_found(one) for one in some) for some in about.get("found", ())),
         )  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError) as error:
         raise UnreadableFile(
             f"Where the run of this project ended cannot be read from {str(path)!r}: {error}. Its answers are kept."
         ) from error
+
+
+def _found(kept: Sequence[Any]) -> Found:
+    label, chance, is_listed, rows = kept
+    return Found(str(label), None if chance is None else float(chance), bool(is_listed), tuple(map(int, rows)))
 
 
 def _texts(values: Sequence[object]) -> tuple[str, ...]:

@@ -16,13 +16,13 @@ from starlette.exceptions import HTTPException
 
 import sidelight
 from sidelight.app.studio.studio import Studio
-from sidelight.app.studio.web import asking, files, making, projects, seeing, sorting
+from sidelight.app.studio.web import asking, files, making, projects, seeing, sorting, tags
 from sidelight.app.studio.web.pages import page, told
 from sidelight.app.studio.web.security import Access, Guard, Guesses
 from sidelight.errors import SidelightError
 
 _log = logging.getLogger("sidelight.studio")
-_ROUTES = tuple(part.router for part in (projects, making, asking, sorting, seeing, files))
+_ROUTES = tuple(part.router for part in (projects, making, asking, sorting, tags, seeing, files))
 _AT_ONCE = 200  # requests that may wait for the model at the same time
 _ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"description": words}

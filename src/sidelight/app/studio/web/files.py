@@ -27,6 +27,7 @@ router = APIRouter()
 _STATIC = {
     "page.css": "text/css", "page.js": "text/javascript", "studio.css": "text/css", "studio.js": "text/javascript",
     "ask.js": "text/javascript", "sort.js": "text/javascript", "map.js": "text/javascript", "new.js": "text/javascript",
+    "tags.js": "text/javascript",
 }  # fmt: skip
 
 
