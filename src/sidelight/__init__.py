@@ -10,7 +10,7 @@ from typing import Any
 
 from sidelight.progress import progress
 
-__version__ = "0.3.0.dev3"
+__version__ = "0.3.0.dev4"
 
 # Where each public name lives. A new public name is one line here, one in __init__.pyi and one in docs/reference.
 _NAMES = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from scipy.optimize import rosen, rosen_der
 
@@ -25,6 +27,24 @@ def test_an_iteration_limit_is_not_called_convergence():
     road = descend(rosenbrock, np.array([-1.2, 1.0]), max_iter=3, tol=1e-12)
     assert not road.converged
     assert road.n_iter == 3
+
+
+def test_a_watch_ends_a_descent_that_is_then_settled():
+    class Watch:
+        every = 4
+        seen: ClassVar[list] = []
+
+        def __call__(self, theta):
+            self.seen.append(theta)
+            return len(self.seen) == 3
+
+    road = descend(rosenbrock, np.array([-1.2, 1.0]), tol=1e-12, watch=Watch())
+    assert road.n_iter == 12
+    assert road.settled
+    assert road.converged
+    np.testing.assert_array_equal(road.parameters, Watch.seen[-1])
+    assert rosen(road.parameters) == road.value == road.trace[-1]
+    assert not descend(rosenbrock, np.array([-1.2, 1.0]), tol=1e-12).settled
 
 
 def test_small_products_get_one_blas_thread_and_the_rest_stays_as_it_was():

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -188,10 +188,11 @@ class BlockedObjective:
 
         (mass,) = tree_sum(map_in_threads(believe, runs, multiplications=size))
         value, slope = of_mean(self.terms, mass / n_rows)
+        terms = sums_over_rows(self.terms)
 
         def pull(run: tuple[int, int]) -> tuple[float, Floats, Floats]:
             here = slice(*run)
-            return pull_rows(self.terms, run, self.X[here], P[here], log_P[here], slope / n_rows)
+            return pull_rows(terms, run, self.X[here], P[here], log_P[here], slope / n_rows)
 
         of_rows, gradient_W, gradient_b = tree_sum(map_in_threads(pull, runs, multiplications=size))
         value += of_rows + 0.5 * self.penalty * np.square(W).sum()
@@ -209,15 +210,20 @@ def of_mean(terms: Sequence[tuple[float, Term]], share: Floats) -> tuple[float, 
     return value, slope
 
 
+def sums_over_rows(terms: Sequence[tuple[float, Term]]) -> list[tuple[float, SumOverRows]]:
+    """Return the terms that are sums over rows: asked once, for asking a protocol takes as long as a small block."""
+    return [(weight, cast(SumOverRows, term)) for weight, term in terms if isinstance(term, SumOverRows)]
+
+
 def pull_rows(
-    terms: Sequence[tuple[float, Term]], run: tuple[int, int], X: Any, P: Floats, log_P: Floats, slope: Floats
+    terms: Sequence[tuple[float, SumOverRows]], run: tuple[int, int], X: Any, P: Floats, log_P: Floats, slope: Floats
 ) -> tuple[float, Floats, Floats]:
     """Return value, gradient by W and gradient by b of a block of rows.
 
     Parameters
     ----------
-    terms : sequence of (float, Term)
-        The terms; those of the mean posterior are in ``slope``.
+    terms : sequence of (float, SumOverRows)
+        The terms that are sums over rows; those of the mean posterior are in ``slope``.
     run : tuple of int
         The rows of the block, as the terms count them.
     X, P, log_P : arrays
@@ -227,8 +233,7 @@ def pull_rows(
     """
     value, G, gradient_b = 0.0, P * slope, np.empty(P.shape[1])
     for weight, term in terms:
-        if isinstance(term, SumOverRows):
-            value += term.add_rows(*run, weight, P, log_P, G)
+        value += term.add_rows(*run, weight, P, log_P, G)
     pull_back(P, G, gradient_b)
     return value, np.asarray((G.T.astype(X.dtype, copy=False) @ X).T, dtype=np.float64), gradient_b
 
@@ -384,4 +389,4 @@ class Pull:
         if name != self.rule.name:
             P, log_P, _ = self.rule.believe(columns)
         terms = held.once(self.of_part.key, lambda: self.of_part(held))
-        return pull_rows(terms, run, columns, P, log_P, self.slope)
+        return pull_rows(sums_over_rows(terms), run, columns, P, log_P, self.slope)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any, Protocol
 
@@ -22,12 +22,16 @@ def silent(done: int, total: int, note: str = "") -> None:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """Where a solver ended and how it got there: ``trace[t]`` is the objective after iteration t."""
+    """Where a solver ended and how it got there: ``trace[t]`` is the objective after iteration t.
+
+    ``settled`` says that it ended because what it is used for had stopped moving (:class:`Watch`).
+    """
 
     parameters: np.ndarray
     value: float
     trace: np.ndarray
     converged: bool
+    settled: bool = False
 
     @property
     def n_iter(self) -> int:
@@ -56,6 +60,16 @@ class Coordinates(Protocol):
         ...
 
 
+class Watch(Protocol):
+    """Looks at what parameters are used for, after every so many iterations."""
+
+    every: int
+
+    def __call__(self, theta: np.ndarray) -> bool:
+        """Whether it has stopped moving."""
+        ...
+
+
 def descend(
     objective: ValueAndGradient,
     start: np.ndarray,
@@ -64,6 +78,7 @@ def descend(
     tol: float = 1e-6,
     resolution: float = 0.0,
     coordinates: Coordinates | None = None,
+    watch: Watch | None = None,
     report: Reporter = silent,
 ) -> Solution:
     """Go down ``objective`` from ``start``.
@@ -86,10 +101,13 @@ def descend(
         Where to walk; in the parameters themselves by default. Where they are round, the curvature is about 1 in every
         direction, so that the gradient itself is a good first step. SciPy's first step has length 1, whatever the
         gradient, and takes several evaluations to find its length.
+    watch : Watch, optional
+        Ends the descent as soon as it says that what the parameters are used for has stopped moving.
     report : callable
         Called with (done, total, note) after each iteration.
     """
     trace: list[float] = []
+    ends: list[int] = []  # the iteration at which the watch ended the descent
     place = start if coordinates is None else coordinates.enter(start)
     with one_blas_thread():
         value, gradient = objective(start if coordinates is None else coordinates.leave(place))
@@ -98,26 +116,30 @@ def descend(
     is_round = coordinates is not None and coordinates.is_round
     unit = max(float(np.linalg.norm(gradient)), np.finfo(float).tiny) if is_round else 1.0  # a step of length 1
 
+    def leave(u: np.ndarray) -> np.ndarray:
+        return u * unit if coordinates is None else coordinates.leave(u * unit)
+
     def scaled(u: np.ndarray) -> tuple[float, np.ndarray]:
         if first:
             value, gradient = first.pop()
-        elif coordinates is None:
-            value, gradient = objective(u * unit)
         else:
-            value, gradient = objective(coordinates.leave(u * unit))
-            gradient = coordinates.slope(gradient)
+            value, gradient = objective(leave(u))
+            gradient = gradient if coordinates is None else coordinates.slope(gradient)
         return float(value), np.asarray(gradient) * unit
 
-    def after_iteration(intermediate_result: object) -> None:  # SciPy looks at the parameter's name
-        trace.append(float(intermediate_result.fun))  # type: ignore[attr-defined] # SciPy ships no types
+    def after_iteration(intermediate_result: Any) -> None:  # SciPy looks at the parameter's name
+        trace.append(float(intermediate_result.fun))
         report(len(trace) - 1, max_iter, f"objective {trace[-1]:.6g}")
+        if watch is not None and (len(trace) - 1) % watch.every == 0 and watch(leave(intermediate_result.x)):
+            ends.append(len(trace) - 1)
+            raise StopIteration  # so SciPy is told to stop
 
     options = {"maxiter": max_iter, "ftol": max(tol, resolution), "gtol": tol * unit, "maxfun": 10 * max_iter}
     with one_blas_thread():
         trace.append(float(value))
         result = minimize(scaled, place / unit, jac=True, method="L-BFGS-B", callback=after_iteration, options=options)
-    end = result.x * unit if coordinates is None else coordinates.leave(result.x * unit)
-    return Solution(end, float(result.fun), np.asarray(trace), bool(result.success))
+    settled = bool(ends)
+    return Solution(leave(result.x), float(result.fun), np.asarray(trace), bool(result.success) or settled, settled)
 
 
 # (start, most iterations, stage) -> where a solver got to
@@ -151,7 +173,7 @@ def race(
         if not first.converged:
             rest = solve(first.parameters, max_iter - heat, names[i])
             trace = np.append(first.trace, rest.trace[1:])
-            solutions[i] = Solution(rest.parameters, rest.value, trace, rest.converged)
+            solutions[i] = replace(rest, trace=trace)
     return solutions
 
 

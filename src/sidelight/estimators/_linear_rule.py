@@ -34,7 +34,7 @@ from sidelight._models.objective import (
     block_cuts,
     can_be_blocked,
 )
-from sidelight._solvers.descent import Solution, ValueAndGradient, best, descend, race
+from sidelight._solvers.descent import Solution, ValueAndGradient, Watch, best, descend, race
 from sidelight._terms.information import CrossEntropy
 from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import Estimator, reporting, rows_to_judge
@@ -235,6 +235,7 @@ class RuleFit:
         max_iter: int,
         tol: float,
         stage: str,
+        watch: Watch | None = None,
     ) -> Solution:
         """Minimise the weighted terms plus ``penalty * |W|^2 / 2`` from ``start``, or from equal weights."""
         return descend(
@@ -244,6 +245,7 @@ class RuleFit:
             max_iter=max_iter,
             tol=tol,
             resolution=float(np.finfo(self.X.dtype).eps),  # curved features are of single precision
+            watch=watch,
             report=reporting(stage),
         )
 

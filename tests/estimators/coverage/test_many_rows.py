@@ -143,9 +143,9 @@ def test_a_label_of_two_bags_is_found_among_very_many_rows(monkeypatch):
     rows = np.flatnonzero([name in rare for name in bags])
     X[rows[::2]] += [-9.0, -9.0, 0.0]
     lists = {name: labels | ({"rare"} if name in rare else set()) for name, labels in bags.labels.items()}
-    model = fitted(X, bags.with_labels(lists), boundary="straight", calibrate=False)
+    model = fitted(X, bags.with_labels(lists), boundary="straight", calibrate=False, tol=1e-6)
     found = model.predict_labels(X)
     assert np.mean(found[rows[::2]] == "rare") > 0.6
     move_border(monkeypatch, 10 * BORDER)
-    whole = fitted(X, bags.with_labels(lists), boundary="straight", calibrate=False)
+    whole = fitted(X, bags.with_labels(lists), boundary="straight", calibrate=False, tol=1e-6)
     assert np.mean(whole.predict_labels(X) == found) > 0.999

@@ -22,7 +22,7 @@ from sidelight.estimators._labelled_bags.coverage import coverage_posteriors
 from sidelight.estimators._labelled_bags.supervision import Layout, plan_bags
 from sidelight.estimators.coverage import held_out, settle
 from sidelight.estimators.coverage import settle as boundary
-from sidelight.estimators.coverage.problem import Coverage, Problem, Told
+from sidelight.estimators.coverage.problem import LOOK, STILL, TIGHT, Answers, Coverage, Problem, Told
 from sidelight.estimators.coverage.settle import Settings
 
 RNG = np.random.default_rng(0)
@@ -69,6 +69,48 @@ def test_a_tolerance_ends_a_climb():
     start = np.zeros(problem(X).model.n_parameters)
     loose, tight = (problem(X).climb(start, 200, "a", tol) for tol in (0.1, 1e-9))
     assert loose.n_iter < tight.n_iter
+
+
+def test_a_climb_ends_when_answers_stop_moving_and_says_so():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 8, size=600)
+    rows = rng.normal(size=(8, 16))[y] + rng.normal(size=(600, 16))
+    ids = np.arange(600) // 4
+    bags = sl.Bags(ids, labels={b: set(y[ids == b].tolist()) for b in range(150)})
+    straight = {"boundary": "straight", "calibrate": False}
+    default, tight = (sl.CoverageClustering(**straight, **how).fit(rows, bags=bags) for how in ({}, {"tol": 1e-9}))
+    with pytest.warns(ConvergenceWarning):
+        short = sl.CoverageClustering(**straight, max_iter=3).fit(rows, bags=bags)
+    assert [model.stop_ for model in (default, tight, short)] == ["answers", "objective", "max_iter"]
+    assert default.n_iter_ < tight.n_iter_
+    assert default.n_iter_ % LOOK == 0
+    parted = sl.CoverageClustering(**straight, n_subclusters=2, n_init=1, random_state=0).fit(rows, bags=bags)
+    assert parted.stop_ != "answers"  # clusters of a class part slowly: answers rest beside saddles
+    moved = 0.5 * np.abs(default.predict_proba(rows) - tight.predict_proba(rows)).sum(axis=1).mean()
+    assert 0 < moved < 2 * STILL
+
+
+def test_answers_under_lists_are_watched_too():
+    """The same move of P and of Q: either of them keeps a climb going."""
+    one = problem(X)
+    watch = Answers(one, still=0.01)
+    theta = np.random.default_rng(0).normal(size=one.model.n_parameters)
+    P, Q, _ = one.beliefs(theta)
+    assert not watch(theta)  # nothing to compare with
+    assert watch(theta)
+    for before in ((np.roll(P, 1, axis=1), Q), (P, np.roll(Q, 1, axis=1))):
+        watch.before = before
+        assert not watch(theta)
+
+
+def test_candidates_are_compared_at_the_ends_of_their_climbs(monkeypatch):
+    seen = []
+    monkeypatch.setattr(settle, "settle", lambda settings, *told: seen.append(settings.tol) or 1 / 0)
+    for tol in ("auto", 1e-3):
+        folds = settle.Folds(of(tol=tol), TOLD, np.random.default_rng(0))
+        with pytest.raises(ZeroDivisionError):
+            folds._held_out(("a", 0, 3), "b", of(tol=tol, penalty=1.0))
+    assert seen == [TIGHT, 1e-3]
 
 
 class Scripted(settle.Folds):
@@ -145,7 +187,7 @@ def test_a_penalty_that_was_chosen_does_not_empty_the_sets_of_bags():
 
 @pytest.mark.slow
 def test_held_out_lists_are_judged_by_fits_that_did_not_see_them():
-    settings = {"penalty": 2.0, "n_novel": 0, "n_subclusters": 2}
+    settings = {"penalty": 2.0, "n_novel": 0, "n_subclusters": 2, "tol": 1e-6}
     folds = settle.Folds(of(), TOLD, np.random.default_rng(0))
     found = folds._held_out(("a", 0, 3), "b", of(**settings))
     expected = []

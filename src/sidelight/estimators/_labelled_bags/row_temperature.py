@@ -139,9 +139,12 @@ def matching_temperature(P: Floats, sureness: float) -> float:
     low, high = np.log(COLDEST), np.log(4 * HOTTEST)
     if P.max(axis=1).min() > 1.0 - 1e-9:  # lists of one label leave nothing open
         return 1.0
+    with np.errstate(divide="ignore"):
+        below = np.log(P)
+    below -= below.max(axis=1, keepdims=True)  # logarithms under the largest of each row, which tempers to 1 / the sum
     for _ in range(30):  # to a billionth of the interval
         middle = 0.5 * (low + high)
-        if temper(P, float(np.exp(middle))).max(axis=1).mean() > sureness:
+        if (1.0 / np.exp(below / np.exp(middle)).sum(axis=1)).mean() > sureness:
             low = middle
         else:
             high = middle

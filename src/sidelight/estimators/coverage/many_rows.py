@@ -35,12 +35,13 @@ from sidelight.estimators._labelled_bags.supervision import (
 )
 from sidelight.estimators._large import refine
 from sidelight.estimators._linear_rule import ClusterWhitening
-from sidelight.estimators.coverage.problem import Coverage, Told, left_uncovered
+from sidelight.estimators.coverage.problem import Answers, Coverage, Told, left_uncovered, tight
 from sidelight.estimators.coverage.settle import FAR, MOST_NUMBERS, Settings, Settled, settle
 from sidelight.words import counted
 
 MOST, LEAST = 100_000, 40_000  # rows that settle everything but the last steps
 MANY = 3  # times the least sample: from so many rows in memory on a sample pays
+STILL_OF_ALL = 0.001  # move of answers about rows of the sample, in one step of a climb over all rows, that ends it
 MOST_TOLD = 1_000  # bags with more labels than rows that are listed by name
 
 
@@ -221,13 +222,14 @@ class ManyRows:
         of_all: list[tuple[float, Term]] = [(weight, Balance())] if weight > 0 else []
         features, start = settled.boundary.features, best(settled.solutions).parameters
         model = SoftmaxLinear(features.shape[1], layout.n_clusters)
+        watch = Answers(settled.problem, every=1, still=STILL_OF_ALL) if settings.tol == "auto" else None
         has_room = self.told is not None and passes.n_rows * features.shape[1] <= MOST_NUMBERS
         self.columns = RawColumns(passes.look, settled.feature_map, keeps=has_room)
         return refine(
             PartedObjective(model, passes, self.columns, self.wishes, of_all, settled.penalty), start,
             passes.dtype if settled.feature_map is None else np.float32,  # kernels are of single precision
             coordinates=ClusterWhitening(features, *model.unpack(start), settled.penalty, passes.n_rows),
-            max_iter=settings.max_iter, tol=settings.tol,
+            max_iter=settings.max_iter, tol=tight(settings.tol), watch=watch,
         )  # fmt: skip
 
     def publish(self, passes: Passes, solution: Solution) -> None:

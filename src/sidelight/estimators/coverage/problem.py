@@ -26,6 +26,8 @@ SPREAD = 0.1  # standard deviation of random scores: far from 0 to break ties, n
 _STEPS = 60  # of a climb that only leads to the next one
 _ASIDE = 12  # starts beside a saddle: half of them may run to where classes have changed places
 _SHARES = (0.0, 0.1, 0.3)  # of the information between rows and clusters, before all of it: counts come first
+LOOK, STILL = 10, 0.005  # iterations between two looks at answers, and the move between them that ends a climb
+TIGHT = 1e-6  # relative change of the objective that ends a climb whose answers still move
 _SADDLE = 1e-6  # of the gradient beside zero: below this the gradient at zero is rounding
 
 
@@ -129,16 +131,27 @@ class Problem:
         """The rule that is fitted."""
         return self.fit.model(self.layout.n_clusters)
 
-    def climb(self, start: np.ndarray, max_iter: int, stage: str, tol: float) -> Solution:
-        """Climb the likelihood from one start."""
+    def climb(self, start: np.ndarray, max_iter: int, stage: str, tol: float | str) -> Solution:
+        """Climb the likelihood from one start: to a tolerance, or as long as answers move.
+
+        Clusters that could change places part slowly at first, so that answers rest beside saddles: to a tolerance.
+        """
         terms: list[tuple[float, Term]] = [(1.0, self.coverage), *self.others]
-        return self.fit.minimise(terms, self.layout.n_clusters, start, max_iter=max_iter, tol=tol, stage=stage)
+        watch = Answers(self) if tol == "auto" and not self.layout.is_symmetric else None
+        return self.fit.minimise(
+            terms, self.layout.n_clusters, start, max_iter=max_iter, tol=tight(tol), stage=stage, watch=watch
+        )
+
+    def beliefs(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return P of the rows as the problem arranges them, Q given the bags, and the log likelihood of each bag."""
+        log_P = self.model.log_posterior(theta, self.fit.X)
+        P = np.exp(log_P)
+        return P, *self.coverage.posteriors(P, log_P)
 
     @one_blas_thread()
     def posteriors(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return Q of the rows given the bags, and the log likelihood of each bag."""
-        log_P = self.model.log_posterior(theta, self.fit.X)
-        Q, values = self.coverage.posteriors(np.exp(log_P), log_P)
+        _, Q, values = self.beliefs(theta)
         if self.order is not None:
             arranged, Q = Q, np.empty_like(Q)
             Q[self.order] = arranged
@@ -192,6 +205,36 @@ class Problem:
         terms = [(1.0, CrossEntropy(targets))]
         found = self.fit.minimise(terms, self.layout.n_clusters, max_iter=15, tol=1e-3, stage="fitting a start")
         return found.parameters
+
+
+@dataclass(slots=True)
+class Answers:
+    """Watches a climb, and ends it when answers about rows stop moving from one look to the next.
+
+    moved = max(mean_i sum_k |P_ik - P'_ik|, mean_i sum_k |Q_ik - Q'_ik|) / 2
+
+    with P by features alone, Q under what the bags say, and P', Q' those of the look before: the share of probability
+    that changed its cluster. The odds of bags are sums over these rows. The objective itself goes on creeping
+    in directions that no answer depends on.
+    """
+
+    problem: Problem
+    every: int = LOOK
+    still: float = STILL
+    before: tuple[np.ndarray, np.ndarray] | None = None
+
+    def __call__(self, theta: np.ndarray) -> bool:
+        P, Q, _ = self.problem.beliefs(theta)
+        before, self.before = self.before, (P, Q)
+        if before is None:
+            return False
+        moved = [0.5 * float(np.abs(now - then).sum(axis=1).mean()) for now, then in zip((P, Q), before)]
+        return max(moved) < self.still
+
+
+def tight(tol: float | str) -> float:
+    """Return the relative change of the objective at which a climb ends in any case."""
+    return TIGHT if isinstance(tol, str) else tol
 
 
 def random_start(model: SoftmaxLinear, X: Any, generator: np.random.Generator) -> np.ndarray:

@@ -42,7 +42,7 @@ from sidelight.estimators.coverage.held_out import (
 )
 from sidelight.estimators.coverage.judging import told_probabilities
 from sidelight.estimators.coverage.novel_rows import by_chance
-from sidelight.estimators.coverage.problem import Problem, Told
+from sidelight.estimators.coverage.problem import Problem, Told, tight
 from sidelight.progress import report
 
 PENALTIES = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # the strong ones first: they converge in a tenth of the iterations
@@ -70,7 +70,7 @@ class Settings:
     calibrate: bool
     n_init: int
     max_iter: int
-    tol: float
+    tol: float | str
     who: str
     climb: Callable[..., Solution]
 
@@ -256,7 +256,10 @@ class Folds:
         """Return the log likelihood of every labelled bag under the rule of the other folds, or by corrected odds."""
         scores, odds, lists = [], [], []
         what, before, total = stage
-        rough = replace(settings, boundary=STRAIGHT, calibrate=False, n_init=min(settings.n_init, STARTS))
+        # a climb that ends early is like a stronger penalty: candidates are compared where their climbs end themselves
+        rough = replace(
+            settings, boundary=STRAIGHT, calibrate=False, n_init=min(settings.n_init, STARTS), tol=tight(settings.tol)
+        )
         for done, split in enumerate(self.splits):
             report(what, before + done, total, note)
             train, test = (self.told.take(rows) for rows in split)
