@@ -54,3 +54,17 @@ def test_unknown_rows_are_told(tmp_path):
         read_placements(written(tmp_path, "row,pile\nq1,a\nq2,a\n"), NAMES)
     with pytest.raises(UnreadableFile, match="two"):
         read_placements(written(tmp_path, "row\nr0\nr1\n"), NAMES)
+
+
+@pytest.mark.parametrize("header", ["row,pile,person,seconds", "row,pile", "photo,Pile,seconds"])
+def test_placements_are_described_with_the_command_that_reads_them(tmp_path, header):
+    from sidelight.app.jobs.describe import describe
+
+    width = header.count(",") + 1
+    cells = [[f"r{k}", f"pile {k % 3}", "ann" if "person" in header else "1.2", "2.5"][:width] for k in range(24)]
+    path = tmp_path / "placements.csv"
+    path.write_text("\n".join([header, *map(",".join, cells)]) + "\n")
+    told = describe(str(path))
+    assert told.kind == "placements"
+    (fit,) = told.fits
+    assert (fit.job, fit.roles, fit.table) == ("relations", {"placements": str(path)}, "TABLE")

@@ -80,13 +80,36 @@ def test_a_wall_is_struck_and_confirmed_and_the_kind_gets_its_name(visit, local)
     page.get_by_role("heading", name="jay").wait_for()
     page.wait_for_load_state()  # the heading is there before the script that hears the clicks
     n_shown = page.locator(".wall li").count()
-    page.locator(".wall li img").first.click()
+    page.locator(".wall li button[data-row]").first.click()
     assert page.locator("#wall-done").inner_text() == "Strike 1, the others here are right"
     page.locator("#wall-done").click()
     until(page, lambda: page.locator("#wall-done").count() == 0)  # every row was looked at
     said = [answer for answer in local.project.answers() if answer.correction]
     assert len(said) == n_shown
     assert sum(answer.is_not for answer in said) == 1
+
+
+@pytest.mark.slow
+def test_several_tiles_of_a_wall_are_moved_by_one_key(visit, local):
+    labels = local.project.model.snapshot().labels
+    owl = local.project.start.names.index("owl")
+    page = visit(f"{local.path}/clusters/{owl}/wall")
+    page.wait_for_load_state()
+    tiles = page.locator("#wall .finish > li")
+    rows = [int(tiles.nth(k).get_attribute("data-row")) for k in (0, 2)]
+    tiles.nth(0).focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    target = page.locator('.target:has-text("wren")')
+    page.keyboard.press(target.get_attribute("data-key"))
+    until(page, lambda: page.locator("#wall li.done").count() == 2)
+    assert sorted(answer.rows[0] for answer in local.project.answers()) == sorted(rows)
+    assert {answer.answer for answer in local.project.answers()} == {"wren"}
+    assert (labels[rows] == owl).all()
+    tiles.nth(1).locator("img").click()
+    page.locator("dialog.zoomed img").wait_for()
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from sidelight.app.jobs.roles import Roles
 from sidelight.app.studio.making import make_project
 from sidelight.app.studio.run.project import repeat
 from sidelight.app.studio.run.results import open_results
+from sidelight.app.studio.seeing import presence_table
 from sidelight.app.studio.tags import tags_table
 from sidelight.errors import InvalidParameter, OutputExists
 
@@ -175,6 +176,20 @@ def test_tags_of_a_list_are_refused_and_added_to(birds):
         f"rec3,{'|'.join([*before[1:], 'zebra'])}" in birds.client.get(f"/p/{birds.project.project.id}/tags.csv").text
     )
     assert birds.project.progress()["n_new"] == 1
+
+
+def test_presence_is_one_table_in_the_order_of_dates(birds):
+    table = presence_table(birds.project, birds.project.model.snapshot())
+    assert table["bag"][:2] == ["rec0", "rec1"]
+    assert sum(sum(cells) for name, cells in table.items() if name != "bag") == 90
+    object.__setattr__(birds.project.start, "bag_names", tuple(f"rec_{20260530 - b}" for b in range(18)))
+    dated = presence_table(birds.project, birds.project.model.snapshot())
+    assert dated["date"][0] == "2026-05-13"
+    assert dated["date"] == sorted(dated["date"])
+    number = birds.project.project.id
+    assert birds.client.get(f"/p/{number}/presence.csv").text.splitlines()[1].startswith("rec_20260513,2026-05-13,")
+    assert "<th>date</th>" in birds.client.get(f"/p/{number}/presence").text
+    assert f'href="/p/{number}/presence"' in birds.client.get(f"/p/{number}/clusters").text
 
 
 @pytest.mark.slow

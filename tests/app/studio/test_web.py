@@ -233,8 +233,8 @@ def test_the_first_page_of_a_history_begins_with_the_last_answer(studio):
         project.answer(you, pair, "same")
     link = f"/a/{you.token}/history"
     for path in ("/p/1/history", link):
-        assert "r4" in client.get(path).text
-        assert "r4" not in client.get(f"{path}?start=1").text
+        assert "r4" in client.get(path).text.replace(you.token, "")
+        assert "r4" not in client.get(f"{path}?start=1").text.replace(you.token, "")
         assert "r3" in client.get(f"{path}?start=1").text
 
 

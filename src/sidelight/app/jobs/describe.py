@@ -53,7 +53,7 @@ class Description:
     fits: tuple[Fit, ...]
     doubts: tuple[Mapping[str, Any], ...] = ()
     next: tuple[tuple[str, Sentence], ...] = ()  # commands of a folder, with what each is for
-    # rows, counts, events, pair answers, annotations, label track, channels, label sets, texts; or several of them
+    # rows, counts, events, pair answers, placements, annotations, label track, channels, label sets, texts; or several
     kind: str | tuple[str, ...] | None = None
     evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)  # what the rules said about each column
 
@@ -112,7 +112,7 @@ def _of_large(source: Source, first: Dataset, explicit: Mapping[str, Any]) -> De
     return replace(found, facts={**facts, **count(source, first)}, warnings=(*found.warnings, told))
 
 
-_NO_ROWS = ("label track", "annotations", "distances", "pair answers")
+_NO_ROWS = ("label track", "annotations", "distances", "pair answers", "placements")
 
 
 def _no_rows(data: Dataset, source: Source, *, is_pairs: bool) -> Description:
@@ -129,6 +129,9 @@ def _no_rows(data: Dataset, source: Source, *, is_pairs: bool) -> Description:
             described, fits=(), warnings=(*described.warnings, *words),
             next=(("with the folder of recordings or pictures in the place of FOLDER", command),),
         )  # fmt: skip
+    if data.kind == "placements":
+        why = "rows that somebody sorted onto piles: give them with the table whose rows they name"
+        return replace(described, fits=(Fit("relations", why, {"placements": data.path}, table="TABLE"),), doubts=())
     about = "pairs" if data.kind == "pair answers" or is_pairs else kind_of_answers(source.path)
     if about is not None:
         why = f"answers about {about}: give them with the table whose rows they name"

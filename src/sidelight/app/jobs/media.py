@@ -272,7 +272,8 @@ def of_samples(samples: np.ndarray, rate: int) -> Media:
         file.setframerate(rate // step)
         file.writeframes(np.rint(32000 * thinner).astype("<i2").tobytes())
     uri = "data:audio/wav;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
-    return Media("sound", uri, picture=spectrogram(sound))
+    spans = f"to {rate / 2000:.2g} kHz, {sound.size / rate:.2g} s"
+    return Media("sound", uri, picture=spectrogram(sound), text=spans)
 
 
 def spectrogram(sound: np.ndarray, *, wide: int = 160, tall: int = 64) -> str:

@@ -19,7 +19,7 @@ class Media:
     picture : str
         The spectrogram of a sound, as a ``data:`` address; empty when there is none.
     text : str
-        An excerpt.
+        An excerpt; of a sound, what its spectrogram spans.
     is_tiny : bool
         Whether an image has so few pixels that they should be seen.
     large : str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -145,6 +146,23 @@ def _with_cards(project: OpenProject, changed: Mapping[str, Any]) -> dict[str, A
     rows = [line["row"] for line in changed["moved"]]
     cards = {card["row"]: card["html"] for card in (project.cards(rows) if rows else [])}
     return {**changed, "moved": [line | {"html": cards[line["row"]]} for line in changed["moved"]]}
+
+
+_DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
+
+
+def presence_table(project: RunProject, snapshot: Snapshot) -> dict[str, list[Any]]:
+    """Return how many rows of each bag carry each label now, in the order of dates that the names of bags have."""
+    start = project.start
+    labels = np.array(project.label_names(), dtype=object)[snapshot.labels]
+    dates = ["-".join(found.groups()) if (found := _DATE.search(name)) else "" for name in start.bag_names]
+    order = sorted(range(len(dates)), key=lambda b: (not dates[b], dates[b], b))
+    names = sorted(set(labels.tolist()))
+    counts = {name: np.bincount(start.bags[labels == name], minlength=len(dates)) for name in names}
+    table: dict[str, list[Any]] = {"bag": [start.bag_names[b] for b in order]}
+    if any(dates):
+        table["date"] = [dates[b] for b in order]
+    return table | {name: [int(counts[name][b]) for b in order] for name in names if name not in table}
 
 
 _GRID = 65_535  # steps of a coordinate

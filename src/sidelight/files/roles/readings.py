@@ -52,7 +52,19 @@ def best_reading(plan: Plan, t: Facts) -> Reading | None:
     """Return the reading with most points where it is no table of rows; None for rows with features."""
     found = [
         reading
-        for way in (_track, _boxes, _pairs, _annotations, _annotators, _triplets, _distances, _crossed, _events, _log)
+        for way in (
+            _track,
+            _boxes,
+            _pairs,
+            _placements,
+            _annotations,
+            _annotators,
+            _triplets,
+            _distances,
+            _crossed,
+            _events,
+            _log,
+        )
         if (reading := way(plan, t)) is not None
     ]
     best = max(found, key=lambda reading: reading.points, default=None)
@@ -273,6 +285,21 @@ def _pairs(plan: Plan, t: Facts) -> Reading | None:
     roles = dict.fromkeys(columns[:2], ("row", "a row of another table"))
     roles[columns[2]] = ("answer", "whether the two are alike")
     return Reading("pair answers", 6.0, "answers about pairs of rows of another table", roles)
+
+
+_PILES = frozenset(("pile", "piles", "stapel", "pila"))
+_BESIDE = frozenset(("person", "seconds", "screen", "time", "at"))  # what stands beside a placement
+
+
+def _placements(plan: Plan, t: Facts) -> Reading | None:
+    """A row and the pile that somebody put it on; who did and how long it took may stand beside it."""
+    looks = t.looks
+    piles = [j for j, look in enumerate(looks) if look.key in _PILES]
+    rows = [j for j, look in enumerate(looks) if j not in piles and look.key not in _BESIDE]
+    if len(piles) != 1 or len(rows) != 1 or not (looks[rows[0]].kind == "text" or looks[rows[0]].is_whole):
+        return None
+    roles = {rows[0]: ("row", "a row of another table"), piles[0]: ("answer", "the pile that it was put on")}
+    return Reading("placements", 8.0, "rows of another table that somebody sorted onto piles", roles)
 
 
 # ---- counts and distances

@@ -200,11 +200,15 @@ def media(shown: Media, alt: str) -> Markup | None:
     if shown.kind == "image":
         return element("img", src=shown.uri, alt=clean(alt), class_="thumb pixels" if shown.is_tiny else "thumb")
     if shown.kind == "sound":
-        spectrogram = None
+        spectrogram, spans = None, None
         if shown.picture:
+            spans = element("p", shown.text, class_="spans") if shown.text else None
             spectrogram = element("img", src=shown.picture, alt=clean(f"Spectrogram of {alt}"), class_="spectrogram")
         return element(
-            "div", spectrogram, element("audio", controls=True, preload="none", src=shown.uri, aria_label=clean(alt))
+            "div",
+            spans,
+            spectrogram,
+            element("audio", controls=True, preload="none", src=shown.uri, aria_label=clean(alt)),
         )
     if shown.kind == "text":
         return element("blockquote", shown.text, dir="auto")

@@ -31,6 +31,7 @@ from sidelight.errors import (
     TooLarge,
     UnknownName,
 )
+from sidelight.words import counted
 
 
 @cache
@@ -41,8 +42,25 @@ def _environment(more: Path | None) -> Environment:
     made = Environment(
         loader=DictLoader(texts), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    made.filters.update(number=number, percent=percent)
+    made.filters.update(number=number, percent=percent, rows=_in_rows, bag=_bag_word)
     return made
+
+
+_WORDS = {"pictures": ("region", "photograph"), "sounds": ("sound", "recording"), "texts": ("text", "file")}
+
+
+def _words(project: Any) -> tuple[str, str]:
+    """Return what a row and a bag of a project are called, where it knows what they are."""
+    return _WORDS.get(str(project.settings.get("material", "")), ("row", "bag"))
+
+
+def _in_rows(n: int, project: Any) -> str:
+    """Return a number of rows in the words of the material: 3 sounds."""
+    return counted(n, _words(project)[0])
+
+
+def _bag_word(project: Any) -> str:
+    return _words(project)[1]
 
 
 def page(template: str, *, code: int = 200, folder: Path | None = None, **content: Any) -> HTMLResponse:

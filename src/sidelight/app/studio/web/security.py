@@ -103,7 +103,7 @@ _HEADERS = {
 _OPEN = ("/a/", "/api/a/", "/static/", "/media/", "/enter")  # paths that ask for no owner; media look for themselves
 _OF_PROJECT = re.compile(r"/(?:api/projects|p)/(\d{1,10})(?:/|$)")
 _VIEWED = re.compile(
-    r"/p/\d+(?:/(?:clusters(?:/\d+(?:/wall)?)?|map|tags|row/\d+|history|contradictions|[a-z-]+\.(?:csv|json)))?"
+    r"/p/\d+(?:/(?:clusters(?:/\d+(?:/wall)?)?|map|tags|presence|row/\d+|history|contradictions|[a-z-]+\.(?:csv|json)))?"
     r"|/api/projects/\d+(?:/(?:clusters(?:/\d+)?|map|history|contradictions|rows/\d+|run|tags(?:/news)?))?"
 )  # what a viewer may see, who may change nothing: no page with links of people
 _LINK = re.compile(r"/(?:api/)?[as]/([^/]{8,64})")

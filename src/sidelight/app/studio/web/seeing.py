@@ -10,6 +10,8 @@ from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, Field
 
 from sidelight.app.studio.answers import as_table
+from sidelight.app.studio.project import OpenProject
+from sidelight.app.studio.run.project import RunProject
 from sidelight.app.studio.seeing import (
     MOST_TOGETHER,
     clusters_of,
@@ -17,6 +19,7 @@ from sidelight.app.studio.seeing import (
     found_so_far,
     moved_rows,
     packed_map,
+    presence_table,
     row_with_neighbours,
     say_together,
 )
@@ -28,6 +31,9 @@ from sidelight.errors import InvalidData
 
 router = APIRouter()
 _PAGE = 60  # members of a cluster at a time
+_DOUBT, _MOST_DOUBTFUL = 0.9, 30  # probability below which a member is doubtful, and how many stand beside typical ones
+_KEYS = "1234567890abdefghijklmnoqrstuvw"  # of the clusters to move to; c, p, x, y and z do something else
+Place = Annotated[int, Query(ge=0, le=10**6)]
 
 
 class NewName(BaseModel):
@@ -74,6 +80,7 @@ def clusters_page(project: ProjectPart) -> HTMLResponse:
         "clusters.html", project=project.project, status=project.status(), tab="clusters",
         clusters=found_so_far(project, snapshot),
         moved=moved_rows(project, snapshot), saved=project.saved_sentence(project.status()),
+        has_bags=isinstance(project, RunProject) and bool(project.start.bag_names),
     )  # fmt: skip
 
 
@@ -88,20 +95,47 @@ def clusters(project: ProjectPart) -> dict[str, Any]:
 
 
 @router.get("/p/{number}/clusters/{cluster}", include_in_schema=False)
-def cluster_page(
-    project: ProjectPart, cluster: Number, start: Annotated[int, Query(ge=0, le=10**6)] = 0
-) -> HTMLResponse:
+def cluster_page(project: ProjectPart, cluster: Number, start: Place = 0) -> HTMLResponse:
     """Show one cluster to be finished: the most doubtful members first."""
-    found = members(project, cluster, start)
-    status = project.status()
+    rows = project.members(cluster, doubtful_first=True)
+    return _wall(project, cluster, [("", rows[start : start + _PAGE])], len(rows), start, is_all=True)
+
+
+@router.get("/p/{number}/clusters/{cluster}/wall", include_in_schema=False)
+def wall_page(project: ProjectPart, cluster: Number, start: Place = 0) -> HTMLResponse:
+    """Show the rows of a cluster that nobody looked at side by side, doubtful and typical ones."""
+    snapshot, seen = project.model.snapshot(), project.confirmed()
+    rows = [row for row in project.members(cluster, snapshot) if row not in seen]
+    shown = rows[start : start + _PAGE]
+    doubtful = [row for row in rows[start:][::-1] if snapshot.sure[row] < _DOUBT][:_MOST_DOUBTFUL] if not start else []
+    groups = [("Doubtful", doubtful), ("Typical" if doubtful else "", [row for row in shown if row not in doubtful])]
+    return _wall(project, cluster, groups, len(rows), start, is_all=False)
+
+
+def _wall(
+    project: OpenProject, cluster: int, groups: list[tuple[str, list[int]]], n: int, start: int, *, is_all: bool
+) -> HTMLResponse:
+    """Show groups of rows of a cluster as tiles, and the clusters that they can be moved to."""
+    snapshot, status = project.model.snapshot(), project.status()
+    names = project.names(snapshot.labels, snapshot.n_known)
+    shown = [
+        (title, [card | {"sure": snapshot.sure_of(card["row"])} for card in project.cards(rows)])
+        for title, rows in groups
+        if rows
+    ]
+    places = [k for k in range(snapshot.n_known) if k != cluster]
+    keys = _KEYS[: len(places)].ljust(len(places))
+    others = [{"cluster": k, "name": names[k], "key": key.strip()} for k, key in zip(places, keys)]
     return page(
-        "cluster.html", project=project.project, status=status, tab="clusters", cluster=cluster, **found,
-        saved=project.saved_sentence(status), step=_PAGE,
+        "wall.html", project=project.project, status=status, tab="clusters", cluster=cluster, name=names[cluster],
+        n=n, start=start, step=_PAGE, groups=shown, n_shown=sum(len(cards) for _, cards in shown), others=others,
+        is_nameless=names[cluster].startswith(("novel-", "cluster ")), is_all=is_all,
+        saved=project.saved_sentence(status),
     )  # fmt: skip
 
 
 @router.get("/api/projects/{number}/clusters/{cluster}", tags=["seeing"])
-def members(project: ProjectPart, cluster: Number, start: Annotated[int, Query(ge=0, le=10**6)] = 0) -> dict[str, Any]:
+def members(project: ProjectPart, cluster: Number, start: Place = 0) -> dict[str, Any]:
     """Return the members of a cluster, the most doubtful first, sixty at a time."""
     snapshot = project.model.snapshot()
     rows = project.members(cluster, snapshot, doubtful_first=True)
@@ -129,22 +163,6 @@ def correct(project: ProjectPart, correction: Correction) -> dict[str, Any]:
     return {"status": status, "sentence": project.saved_sentence(status)}
 
 
-@router.get("/p/{number}/clusters/{cluster}/wall", include_in_schema=False)
-def wall_page(project: ProjectPart, cluster: Number, start: Annotated[int, Query(ge=0, le=10**6)] = 0) -> HTMLResponse:
-    """Show the surest rows of a cluster side by side, so that wrong ones can be struck."""
-    snapshot = project.model.snapshot()
-    rows = [row for row in project.members(cluster, snapshot) if row not in project.confirmed()]
-    cards = [
-        card | {"sure": snapshot.sure_of(card["row"])}
-        for card in (project.cards(rows[start : start + _PAGE]) if rows else [])
-    ]
-    name = project.names(snapshot.labels)[cluster]
-    return page(
-        "wall.html", project=project.project, status=project.status(), tab="clusters", cluster=cluster, name=name,
-        n=len(rows), start=start, step=_PAGE, members=cards, is_nameless=name.startswith(("novel-", "cluster ")),
-    )  # fmt: skip
-
-
 @router.post("/api/projects/{number}/clusters/{cluster}/wall", tags=["seeing"])
 def wall(project: ProjectPart, cluster: Number, seen: Wall) -> dict[str, Any]:
     """Strike some rows of a cluster and confirm others, in one step."""
@@ -155,6 +173,28 @@ def wall(project: ProjectPart, cluster: Number, seen: Wall) -> dict[str, Any]:
         for row in rows:
             project.correct(person, row, cluster, is_member=is_member, is_confirmation=is_member)
     return {"struck": len(seen.struck), "right": len(seen.right)}
+
+
+@router.get("/p/{number}/presence", include_in_schema=False)
+def presence_page(project: ProjectPart) -> HTMLResponse:
+    """Show which kind is in which recording or photograph, and on which date, as one table."""
+    table = presence_table(_in_bags(project), project.model.snapshot())
+    return page(
+        "presence.html", project=project.project, status=project.status(), tab="clusters", names=list(table),
+        lines=list(zip(*table.values())),
+    )  # fmt: skip
+
+
+@router.get("/p/{number}/presence.csv", tags=["seeing"])
+def presence_file(project: ProjectPart, disarm: bool = False) -> Response:
+    """Return how many rows of each bag are of each kind, with the date in its name; ``disarm`` as for the answers."""
+    return csv_file(presence_table(_in_bags(project), project.model.snapshot()), "presence.csv", disarm)
+
+
+def _in_bags(project: OpenProject) -> RunProject:
+    if not isinstance(project, RunProject) or not project.start.bag_names:
+        raise InvalidData("This project has no recordings, photographs or other bags of rows.")
+    return project
 
 
 @router.get("/p/{number}/map", include_in_schema=False)

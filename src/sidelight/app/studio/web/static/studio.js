@@ -68,72 +68,73 @@
     });
   }
 
-  // ---- corrections of a cluster: by key, by button, by dragging
-  const finish = document.querySelector(".finish");
-  if (finish) {
-    const own = Number(finish.dataset.cluster), saved = document.getElementById("saved");
-    async function correct(item, cluster, isMember, isConfirmation) {
+  // ---- a page that waits for something to be made
+  if (document.getElementById("preparing")) setTimeout(() => location.reload(), 3000);
+
+  // ---- a cluster as a wall of tiles: several are chosen, struck, confirmed or moved, by click, key or dragging
+  const wall = document.getElementById("wall");
+  if (wall) {
+    const own = Number(wall.dataset.cluster), saved = document.getElementById("saved"), done = document.getElementById("wall-done");
+    const tiles = Array.from(wall.querySelectorAll(".finish > li")), left = () => tiles.filter((tile) => !tile.matches(".done, .sure"));
+    const pressed = (tile) => tile.querySelector("button[data-row]").getAttribute("aria-pressed") === "true";
+    const count = () => { const n = left().filter(pressed).length; done.textContent = n ? "Strike " + n + ", the others here are right" : "All of these are right"; };
+    const choose = (tile, is) => { tile.querySelector("button[data-row]").setAttribute("aria-pressed", String(is)); count(); };
+    const meant = (tile) => { const some = left().filter(pressed); return some.length && (!tile || pressed(tile)) ? some : tile ? [tile] : []; };
+    async function correct(some, cluster, isMember, isConfirmation) {
+      if (!some.length) return say("Choose some tiles first.");
+      const focused = tiles.indexOf(document.activeElement && document.activeElement.closest(".finish > li"));
       try {
-        const answer = await call(finish.dataset.corrections, { row: Number(item.dataset.row), cluster, is_member: isMember, is_confirmation: isConfirmation });
-        item.classList.add(isConfirmation ? "sure" : "done");
-        if (saved) saved.textContent = answer.sentence;
+        let answer;
+        for (const tile of some) {
+          answer = await call(wall.dataset.corrections, { row: Number(tile.dataset.row), cluster, is_member: isMember, is_confirmation: isConfirmation });
+          choose(tile, false);
+          tile.classList.add(isConfirmation ? "sure" : "done");
+        }
+        saved.textContent = answer.sentence;
         say("");
-        const next = item.nextElementSibling;
-        if (next) next.focus();
+        const next = tiles.slice(focused + 1).find((tile) => !some.includes(tile));
+        if (focused >= 0 && next) next.focus();
       } catch (error) { say(error.message); }
+      count();
     }
-    const strike = (item) => correct(item, own, false, false), confirm = (item) => correct(item, own, true, true);
-    finish.addEventListener("click", (event) => {
-      const item = event.target.closest("li"), act = event.target.dataset ? event.target.dataset.act : "";
-      if (act === "strike") strike(item);
-      else if (act === "confirm") confirm(item);
-      else if (item) item.focus();
+    const strike = (some) => correct(some, own, false, false), confirm = (some) => correct(some, own, true, true), move = (some, to) => correct(some, to, true, false);
+    wall.addEventListener("click", (event) => {
+      const tile = event.target.closest(".finish > li"), name = event.target.closest("button[data-row]"), act = event.target.closest("[data-act]"), target = event.target.closest(".target");
+      if (name) choose(tile, !pressed(tile));
+      else if (tile) tile.focus();
+      else if (act) (act.dataset.act === "strike" ? strike : confirm)(meant(null));
+      else if (target) move(meant(null), Number(target.dataset.cluster));
     });
-    finish.addEventListener("keydown", (event) => {
-      const item = event.target.closest("li");
-      if (!item || event.ctrlKey || event.metaKey || event.altKey) return;
-      const key = event.key.toLowerCase();
-      if (key === "x" || key === "delete") strike(item);
-      else if (key === "c" || key === "y") confirm(item);
-      else if (/^[0-9]$/.test(key) && document.querySelector('.target[data-cluster="' + key + '"]') && Number(key) !== own) correct(item, Number(key), true, false);
-      else if (key === "arrowright" && item.nextElementSibling) item.nextElementSibling.focus();
-      else if (key === "arrowleft" && item.previousElementSibling) item.previousElementSibling.focus();
+    wall.addEventListener("keydown", (event) => {
+      const tile = event.target.closest(".finish > li");
+      if (!tile || event.ctrlKey || event.metaKey || event.altKey) return;
+      const key = event.key.toLowerCase(), target = key.length === 1 && wall.querySelector('.target[data-key="' + CSS.escape(key) + '"]'), at = tiles.indexOf(tile);
+      const sound = tile.querySelector("audio");
+      if (key === "x" || key === "delete") strike(meant(tile));
+      else if (key === "c" || key === "y") confirm(meant(tile));
+      else if (key === " ") choose(tile, !pressed(tile));
+      else if (key === "p") { if (!sound) window.studio.zoom(tile); else if (sound.paused) { sound.currentTime = 0; sound.play(); } else sound.pause(); }
+      else if (target) move(meant(tile), Number(target.dataset.cluster));
+      else if (key === "arrowright" || key === "arrowleft") tiles[at + (key === "arrowright" ? 1 : -1)]?.focus();
       else return;
       event.preventDefault();
     });
     let dragged = null;
-    finish.addEventListener("dragstart", (event) => { dragged = event.target.closest("li"); });
-    for (const target of document.querySelectorAll(".target")) {
+    wall.addEventListener("dragstart", (event) => { dragged = event.target.closest(".finish > li"); });
+    for (const target of wall.querySelectorAll(".target")) {
       target.addEventListener("dragover", (event) => { event.preventDefault(); target.classList.add("over"); });
       target.addEventListener("dragleave", () => target.classList.remove("over"));
       target.addEventListener("drop", (event) => {
         event.preventDefault();
         target.classList.remove("over");
-        const cluster = Number(target.dataset.cluster);
-        if (dragged) correct(dragged, cluster, true, cluster === own);
+        if (dragged) move(meant(dragged), Number(target.dataset.cluster));
         dragged = null;
       });
     }
-  }
-
-  // ---- a page that waits for something to be made
-  if (document.getElementById("preparing")) setTimeout(() => location.reload(), 3000);
-
-  // ---- the surest rows of a cluster as a wall: wrong ones are struck, the rest is right
-  const wall = document.querySelector(".wall");
-  if (wall) {
-    const done = document.getElementById("wall-done");
-    const count = () => { const n = wall.querySelectorAll("[aria-pressed=true]").length; done.textContent = n ? "Strike " + n + ", the others here are right" : "All of these are right"; };
-    wall.addEventListener("click", (event) => {
-      const item = event.target.closest("li"), button = item && !event.target.closest("audio") ? item.querySelector("button") : null;
-      if (!button) return;
-      button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") === "true" ? "false" : "true");
-      count();
-    });
     done.addEventListener("click", async () => {
-      const rows = (pressed) => Array.from(wall.querySelectorAll('[aria-pressed="' + pressed + '"]'), (button) => Number(button.dataset.row));
+      const rows = (is) => left().filter((tile) => pressed(tile) === is).map((tile) => Number(tile.dataset.row));
       done.disabled = true;
-      try { await call(wall.dataset.wall, { struck: rows("true"), right: rows("false") }); location.href = wall.dataset.next; }
+      try { await call(wall.dataset.wall, { struck: rows(true), right: rows(false) }); if (wall.dataset.next) location.href = wall.dataset.next; else location.reload(); }
       catch (error) { say(error.message); done.disabled = false; }
     });
   }
