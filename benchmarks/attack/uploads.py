@@ -54,11 +54,11 @@ def attack(number: int, folder: Path) -> list[str]:
 def _sent(client: Any, studio: Any, folder: Path, rng: np.random.Generator, step: int) -> str:
     """Send one request and look at what it did."""
     name, content = _file(rng)
-    field = str(rng.choice(["table", "images", "material"]))
+    field = _field(name) if rng.random() < 0.8 else str(rng.choice(["table", "images", "material"]))
     sent = str(rng.choice(_NAMES)) if rng.random() < 0.3 else name
     files = [(field, (sent, content))]
     if field != "table" and rng.random() < 0.7:
-        files.append((field, (f"second{Path(name).suffix}", content)))
+        files.append((field, (f"second{Path(name).suffix}", content)))  # what one picture alone would be refused for
     form = {"name": f"sent {step}", "roles": str(rng.choice(_ROLES)) if rng.random() < 0.3 else ""}
     path = "/api/describe" if field == "table" and rng.random() < 0.4 else "/api/projects"
     before, grown, begin = _outside(folder), _resident(), time.monotonic()
@@ -86,7 +86,16 @@ def _file(rng: np.random.Generator) -> tuple[str, bytes]:
         return name, _BOMBS[name]()
     known = [path for path in sources() if path.stat().st_size < 400_000]
     path = known[int(rng.integers(len(known)))]
-    return path.name, mutate(path.read_bytes(), int(rng.integers(2**32)), path.suffix)
+    content = path.read_bytes()
+    return path.name, content if rng.random() < 0.2 else mutate(content, int(rng.integers(2**32)), path.suffix)
+
+
+def _field(name: str) -> str:
+    """Return the field of the form that takes such a file."""
+    from sidelight.app.studio.uploads import IMAGE_ENDINGS, MATERIAL
+
+    ending = Path(name).suffix
+    return "images" if ending in IMAGE_ENDINGS else "material" if ending in MATERIAL["sounds"] else "table"
 
 
 def _zeros_packed() -> bytes:

@@ -338,6 +338,8 @@ def _other_session(session):
         (lambda s: s.tell_screen([3, 4], []), InvalidData, "empty"),
         (lambda s: s.tell_screen([3, 4], {}), InvalidData, "empty"),
         (lambda s: s.tell_screen([3, 4], {3: 0}), InvalidData, "1 placements for 2 rows"),
+        (lambda s: s.tell_screen([3, 4], np.array(3)), InvalidData, "takes a placement for each row"),
+        (lambda s: s.tell_screen(np.array(3), [0]), InvalidData, "a Screen of ask_screen"),
         (lambda s: s.tell_screen([3, 4], "ab"), InvalidData, "placement for each row"),
         (lambda s: s.tell_screen([3, 4], [0, -1]), InvalidData, "no pile -1"),
         (lambda s: s.tell_screen([3, 4], [0, True]), InvalidData, "no pile True"),

@@ -368,7 +368,8 @@ def _in_order(rows: Sequence[int], placements: Any, who: str) -> list[Any]:
         if others:
             raise InvalidData(f"{who}: row {others[0]!r:.80} is not on this screen. Its rows are {_some(rows)}.")
         placements = [placements[row] for row in rows] if len(placements) == len(rows) else dict(placements)
-    if isinstance(placements, str) or not isinstance(placements, (Sequence, np.ndarray, dict)):
+    is_list = isinstance(placements, (Sequence, np.ndarray, dict)) and getattr(placements, "ndim", 1) == 1
+    if isinstance(placements, str) or not is_list:
         raise InvalidData(
             f"{who} takes a placement for each row, as a list or as {{row: placement}}: a pile, a number or a name of "
             f"its own for a new one, or {ASIDE!r}. Got {placements!r:.80}."
@@ -390,7 +391,11 @@ def _some(rows: Sequence[int]) -> str:
 def rows_of_screen(screen: Any, n_rows: int, who: str) -> tuple[int, ...]:
     """Return the rows of a screen, or of a list of rows, each of which is there once."""
     rows = screen.rows if isinstance(screen, Screen) else screen
-    if isinstance(rows, (str, Mapping)) or not isinstance(rows, (Sequence, np.ndarray)):
+    if (
+        isinstance(rows, (str, Mapping))
+        or not isinstance(rows, (Sequence, np.ndarray))
+        or getattr(rows, "ndim", 1) != 1
+    ):
         raise InvalidData(f"{who} takes a Screen of ask_screen(), or a list of rows. Got {screen!r:.80}.")
     checked = tuple(int(row) for row in as_row_index(list(rows), n_rows, who)) if len(rows) else ()
     twice = [row for row in checked if checked.count(row) > 1]

@@ -75,6 +75,16 @@ def test_an_interrupt_that_compiled_code_swallowed_ends_the_work_at_the_next_rep
     report("from the start", 0, 1)
 
 
+def test_an_interrupt_while_a_library_is_imported_ends_with_the_code_that_is_said(tmp_path):
+    (tmp_path / "asked.py").write_text(
+        "from sidelight.app.cli.app import _leave\n"
+        "try:\n    exec('raise KeyboardInterrupt')  # as imports do that make classes\n"
+        "except KeyboardInterrupt:\n    _leave(130)\n"
+    )
+    run = subprocess.run([sys.executable, "-m", "asked"], cwd=tmp_path, check=False)
+    assert run.returncode == 130
+
+
 def test_a_signal_that_the_caller_ignores_stays_ignored(sidelight, table, monkeypatch):
     """``nohup`` ignores SIGHUP; the command took it back."""
     write = jobs_run.write_csv

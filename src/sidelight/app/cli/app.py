@@ -204,6 +204,7 @@ def _leave(code: int) -> None:
         sys.stdout.flush()
     except (OSError, ValueError):
         sys.stdout = None  # else the interpreter tries again, and shows a traceback
+    exec("")  # Python remembers an interrupt inside exec(), as imports call it, and ends `python -m` by it
     sys.exit(code)
 
 
