@@ -98,6 +98,20 @@ def test_a_hundred_thousand_dots_are_drawn_smoothly(visit):
     assert min(took) < 100, took  # milliseconds of a frame, without a graphics card and beside other tests
 
 
+@pytest.mark.slow
+def test_files_that_are_dropped_are_understood(visit):
+    page = visit("/new")
+    lines = ["id,pitch,length", *(f"s{i},{i % 5}.25,{i * 0.7:.2f}" for i in range(30))]
+    transfer = page.evaluate_handle(
+        """(text) => { const t = new DataTransfer(); t.items.add(new File([text], "birds.csv")); return t; }""",
+        "\n".join(lines),
+    )
+    page.dispatch_event("#drop", "drop", {"dataTransfer": transfer})
+    page.get_by_label("What length is").wait_for()
+    assert "30 rows and 2 numbers a row" in page.locator("#understood").inner_text()
+    assert page.locator("[name=name]").first.input_value() == "birds"
+
+
 def test_a_table_becomes_a_form_and_the_form_a_project(visit, local, tmp_path):
     lines = [f"s{i},{i % 5 + 0.25},{i * 0.7:.2f},some words about {i}" for i in range(30)]
     (tmp_path / "birds.csv").write_text("\n".join(["id,pitch,length,remark", *lines]))

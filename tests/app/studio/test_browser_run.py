@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
@@ -124,6 +126,10 @@ def test_the_run_is_repeated_from_the_page_and_says_what_changed(visit, local):
     assert "The run knows everything" in page.locator("#again").inner_text()
     assert "jay" in local.project.start.names
     assert "jay" in (local.home / "assignments.csv").read_text()
+    snapshot = local.project.model.snapshot()
+    shown = Counter(local.project.names(snapshot.labels)[k] for k in snapshot.labels)
+    with (local.home / "names.csv").open() as file:
+        assert {line["name"]: int(line["rows"]) for line in csv.DictReader(file)} == shown
 
 
 @pytest.mark.parametrize(

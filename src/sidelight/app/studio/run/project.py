@@ -293,6 +293,8 @@ def repeat(project: RunProject, person: Person) -> dict[str, Any]:
     renamed = renaming(before, after)
     project.keep(person, "run", {"number": number, "names": renamed})
     project.begin_again()
+    project.model.snapshot()
+    write_back(project)  # the names are those of the new run
     return changes(project, (snapshot.labels, snapshot.sure, names), renamed)
 
 

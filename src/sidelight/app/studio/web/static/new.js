@@ -8,6 +8,8 @@
   const made = (tag, text) => { const node = document.createElement(tag); if (text !== undefined) node.textContent = text; return node; };
   const ROLES = [["id", "names each row"], ["feature", "number that is used"], ["show", "shown to people"], ["label", "known class, only to judge"], ["ignored", "not used"]];
   const many = (n, one) => n.toLocaleString("en") + " " + one + (n === 1 ? "" : "s");
+  const places = new WeakMap(); // where a file lies in a folder that was dropped
+  const placeOf = (file) => places.get(file) || file.webkitRelativePath || file.name;
   let found = null, sent = { table: null, images: [], material: [] };
 
   function sorted(files) {
@@ -84,12 +86,34 @@
     return roles;
   }
 
-  async function look(event) {
-    const files = Array.from(event.target.files);
+  // Files of a folder that was dropped, as a folder that was chosen has them.
+  async function within(entry) {
+    if (entry.isFile) {
+      const file = await new Promise((found, failed) => entry.file(found, failed));
+      places.set(file, entry.fullPath.replace(/^[/]/, ""));
+      return [file];
+    }
+    const reader = entry.createReader(), found = [];
+    for (;;) {
+      const some = await new Promise((read, failed) => reader.readEntries(read, failed));
+      if (!some.length) break;
+      for (const one of some) found.push(...await within(one));
+    }
+    return found;
+  }
+  async function dropped(transfer) {
+    const entries = Array.from(transfer.items || [], (item) => item.webkitGetAsEntry && item.webkitGetAsEntry()).filter(Boolean);
+    if (!entries.length) return Array.from(transfer.files);
+    const found = [];
+    for (const entry of entries) found.push(...await within(entry));
+    return found;
+  }
+
+  async function look(files) {
     sent = sorted(files);
     found = null;
-    const name = form.elements.name;
-    if (files.length && !name.value) name.value = (sent.table || files[0]).name.replace(/\.[^.]*$/, "").slice(0, 80);
+    const name = form.elements.name, place = files.length ? placeOf(files[0]).split("/") : [];
+    if (files.length && !name.value) name.value = (place.length > 1 ? place[0] : (sent.table || files[0]).name.replace(/\.[^.]*$/, "")).slice(0, 80);
     const parts = [];
     if (sent.table) parts.push("the table " + sent.table.name);
     if (sent.images.length) parts.push(many(sent.images.length, "picture"));
@@ -108,9 +132,17 @@
     show();
   }
   for (const input of [form.elements.chosen, form.elements.folder]) {
-    input.addEventListener("change", look);
-    if (input.files.length) look({ target: input }); // chosen before this script ran, or kept by the browser
+    input.addEventListener("change", () => look(Array.from(input.files)));
+    if (input.files.length) look(Array.from(input.files)); // chosen before this script ran, or kept by the browser
   }
+  const drop = document.getElementById("drop");
+  document.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("over"); });
+  document.addEventListener("dragleave", () => drop.classList.remove("over"));
+  document.addEventListener("drop", async (event) => {
+    event.preventDefault();
+    drop.classList.remove("over");
+    try { await look(await dropped(event.dataTransfer)); } catch { say("What was dropped cannot be read. Choose it instead."); }
+  });
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -118,7 +150,7 @@
     if (!sent.table && !sent.images.length && !sent.material.length) return say("Choose some files first.");
     for (const name of ["name", "kind", "strategy", "clusters"]) data.append(name, form.elements[name].value);
     if (sent.table) data.append("table", sent.table);
-    for (const file of sent.images) data.append("images", file, file.webkitRelativePath || file.name);
+    for (const file of sent.images) data.append("images", file, placeOf(file));
     for (const file of sent.material) data.append("material", file, file.name);
     data.append("roles", JSON.stringify(said()));
     button.disabled = true;
