@@ -148,3 +148,16 @@ def test_a_session_may_be_told_about_rows(rows):
     with pytest.raises(InvalidData):
         session.may_tell(rows)
     assert session.may_tell((0, 1))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda bags: bags.drawn(0), r"Bags\.drawn: rows are selected"),
+        (lambda bags: bags.keeping_said(0), r"Bags\.keeping_said takes the same 2 bags"),
+        (lambda bags: bags.keeping_said(sl.Bags(["a"])), r"Bags\.keeping_said takes the same 2 bags"),
+    ],
+)
+def test_bags_that_are_drawn_or_joined_say_what_they_take(call, words):
+    with pytest.raises(InvalidData, match=words):
+        call(sl.Bags(["a", "a", "b"], labels={"a": {"x": 2}}))

@@ -82,6 +82,7 @@ class Oracle:
 
     def seconds_of(self, n_rows: int) -> float:
         """Return how long a screen of so many rows takes."""
+        check_number("Oracle.seconds_of", "n_rows", n_rows, integer=True, low=0)
         return self.pace[1] + n_rows * self.pace[2]
 
     def sort(self, screen: Screen) -> list[int]:

@@ -76,6 +76,8 @@ class Sorting:
             None when no row is left to show.
         """
         check_number("ActiveSession.ask_screen", "n", n, integer=True, low=1, high=MOST_SHOWN)
+        if isinstance(busy, Screen) or not isinstance(busy, Iterable):
+            raise InvalidData(f"ActiveSession.ask_screen: busy is a list of screens. Got {busy!r:.80}.")
         others = [rows_of_screen(screen, self._X.shape[0], "ActiveSession.ask_screen, busy,") for screen in busy]
         if not others and self._screen is not None and self._asked_for == n:
             return self._screen
@@ -137,6 +139,8 @@ class Sorting:
         acts : sequence of PileAct
             In their order. If one of them cannot be, none is learnt.
         """
+        if not isinstance(acts, (list, tuple)) or not all(isinstance(act, PileAct) for act in acts):
+            raise InvalidData(f"ActiveSession.tell_acts takes a list of PileAct. Got a {type(acts).__name__}.")
         if not acts:
             return
         piles = copy(self._piles())

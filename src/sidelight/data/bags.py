@@ -406,6 +406,8 @@ class Bags(Frozen):
         but : iterable of bag ids, default=()
             Bags that keep their lists.
         """
+        if not isinstance(other, Bags) or other.n_bags != self.n_bags:
+            raise InvalidData(f"Bags.keeping_said takes the same {self.n_bags} bags. Got {other!r:.80}.")
         if other.demands is None:
             return self
         forget = flags_of(but, self._code_of, "Bags.keeping_said")
@@ -509,6 +511,7 @@ class Bags(Frozen):
         rows : array of int
             The rows.
         """
+        rows = as_row_index(rows, len(self.codes), "Bags.drawn")
         with ignore_warnings(BagsWereCut):
             some: Self = self[rows]
         present, codes = renumbered(self.codes[rows], self.n_bags)
