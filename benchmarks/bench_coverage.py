@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.special import log_softmax
-from sklearn.linear_model import LogisticRegression
 
 import sidelight as sl
 from datasets import load, title
@@ -53,7 +52,7 @@ def fill(sheet: Sheet) -> None:
 
 def the_default(sheet: Sheet, name: str) -> None:
     """How much longer the default takes, which tries both boundaries: processor time, least of three."""
-    X, bags, y = load(name)
+    X, bags, _ = load(name)
 
     def least(fit: Callable[[], object]) -> float:
         times = []
@@ -66,12 +65,6 @@ def the_default(sheet: Sheet, name: str) -> None:
     straight, default = (
         least(lambda how=how: sl.CoverageClustering(boundary=how, random_state=0).fit(X, bags=bags))
         for how in ("straight", "auto")
-    )
-    yardstick = least(lambda: LogisticRegression(C=1 / 1.5, max_iter=1000).fit(X, y))
-    sheet.row(
-        f"{title(name)}: the default against one logistic regression that is told every row, processor time",
-        f"{default / yardstick:.1f} times ({yardstick:.2f} s)",
-        *(("<= 6 times", default / yardstick <= 6.0) if name == "hja" else ()),
     )
     sheet.row(
         f"{title(name)}: the default against straight boundaries, processor time",

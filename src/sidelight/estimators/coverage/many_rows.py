@@ -41,7 +41,8 @@ from sidelight.words import counted
 
 MOST, LEAST = 100_000, 40_000  # rows that settle everything but the last steps
 MANY = 3  # times the least sample: from so many rows in memory on a sample pays
-STILL_OF_ALL = 0.001  # move of answers about rows of the sample, in one step of a climb over all rows, that ends it
+STILL_OF_ALL = 0.001  # move of answers about rows of the sample, from look to look, that ends a climb over all rows
+LOOK_AT_COUNTS = 5  # steps between looks where bags count rows: one of them may be short by chance; else 1
 MOST_TOLD = 1_000  # bags with more labels than rows that are listed by name
 
 
@@ -222,7 +223,8 @@ class ManyRows:
         of_all: list[tuple[float, Term]] = [(weight, Balance())] if weight > 0 else []
         features, start = settled.boundary.features, best(settled.solutions).parameters
         model = SoftmaxLinear(features.shape[1], layout.n_clusters)
-        watch = Answers(settled.problem, every=1, still=STILL_OF_ALL) if settings.tol == "auto" else None
+        every = LOOK_AT_COUNTS if settled.counts_rows else 1
+        watch = Answers(settled.problem, every=every, still=STILL_OF_ALL) if settings.tol == "auto" else None
         has_room = self.told is not None and passes.n_rows * features.shape[1] <= MOST_NUMBERS
         self.columns = RawColumns(passes.look, settled.feature_map, keeps=has_room)
         return refine(
