@@ -165,7 +165,7 @@ CASES = {
     ),
     "sources": Case(
         "sources, three channels", sources, PLAIN, "X @ W, 20 columns",
-        "no iterations are counted: neighbours within each channel, and vectors of their graphs",
+        "no iterations are counted: neighbours within each channel, and vectors of their graphs", ROWS,
     ),
     "counts": Case(
         "co-clusters of counts", counts, MORE, "the table times 10 columns",
