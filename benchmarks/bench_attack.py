@@ -52,6 +52,7 @@ def fill(sheet: Sheet) -> None:
     share = float(os.environ.get("ATTACK", "1"))
     seed = last_seed() if not share else int(os.environ.get("ATTACK_SEED") or fresh_seed())
     print(f"  ATTACK_SEED={seed}", flush=True)
+    sheet.say_if_busy()
     chosen = os.environ.get("ATTACK_KINDS", ",".join(KINDS)).split(",")
     sheet.notes.append(
         "A case is clean when it is accepted or refused with one message of ours, in a minute of processor time and in "
@@ -64,6 +65,7 @@ def fill(sheet: Sheet) -> None:
         )
     table = ["| kind | tried | accepted | refused | not clean |", "|---|---|---|---|---|"]
     findings: Counter[str] = Counter()
+    n_all = 0
     for kind, title in ((kind, KINDS[kind]) for kind in chosen):
         count = max(1, round(importlib.import_module(f"attack.{kind}").COUNT * share))
         lines = run(kind, count, seed) if share else stored(kind, seed)
@@ -73,12 +75,15 @@ def fill(sheet: Sheet) -> None:
         bad = {verdict: n for verdict, n in verdicts.items() if verdict not in ("accepted", "refused")}
         findings.update(bad)
         tried, n_bad = sum(verdicts.values()), sum(bad.values())
+        n_all += tried
         table.append(f"| {title} | {tried} | {verdicts['accepted']} | {verdicts['refused']} | {n_bad} |")
         wanted = importlib.import_module(f"attack.{kind}").COUNT
         told = f"{n_bad} of {tried} not clean" + (
             "" if len(lines) >= wanted else f"; {len(lines)} of {wanted} cases run"
         )
         sheet.row(title, told, "0", n_bad == 0 and len(lines) >= wanted)
+    n_bad = sum(findings.values())
+    sheet.row("all kinds", f"{n_bad} of {n_all} not clean", "0 of 40000", n_bad == 0 and n_all >= 40_000)
     sheet.sections.append("\n".join(table))
     if findings:
         listed = [f"- {n} x `{verdict[:300].replace('`', '')}`" for verdict, n in findings.most_common(40)]
