@@ -23,7 +23,7 @@ from verdicts import (
     judged,
 )
 
-PAGE, WORKED = "relations_fidelity", "worked_examples"
+PAGE, WORKED, HJA = "relations_fidelity", "worked_examples", "relations_hja"
 DRAWS = (Said(PAGE, r"Draws on the seven sets: ([\d, ]+\d)"), 20)  # on the seven sets, in their order
 TABLE_3_5 = {
     "ionosphere": "351 / 34 / 2",
@@ -113,7 +113,7 @@ DOCUMENT = Document(
     title="[P17] chapter 3: pairs and triplets",
     about="Yuanli Pei, *Learning with partial supervision for clustering and classification*, thesis, Oregon State "
     "University, 2017, chapter 3.",
-    benchmarks=(PAGE, "relations", WORKED),
+    benchmarks=(PAGE, "relations", HJA, WORKED),
     remarks=(
         "Parameters of all methods are chosen by five folds of answers, as in the thesis, but once for each set and "
         "kind "
@@ -310,13 +310,13 @@ DOCUMENT = Document(
                     [
                         (
                             f"{place} against {label}",
-                            Cell(PAGE, EQUAL, "HJA birdsong / DC-P", place),
-                            [Cell(PAGE, EQUAL, f"HJA birdsong / {label}", place)],
+                            Cell(HJA, EQUAL, "HJA birdsong / DC-P", place),
+                            [Cell(HJA, EQUAL, f"HJA birdsong / {label}", place)],
                         )
                         for label in ("DC-R", "DC-R-C")
                         for place in PLACES
                     ],
-                    draws=DRAWS,
+                    draws=(Said(HJA, r"(\d+) draws of right answers"), 20),
                 ),
             ],
             pictures=[("relations_fidelity-3.png", "Pairs (1.5 a triplet) against triplets")],
