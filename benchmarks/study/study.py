@@ -54,7 +54,7 @@ class Studies(Studio):
 
         ``pools`` are questions that were brought for a set (0 or 1) and kind; others are drawn.
         """
-        self._check_free(name)
+        self.check_free(name)
         sets = sets or [
             ("digits", _some(digits(), _STUDY_ROWS, seed)),
             ("generated pictures", pictures(_STUDY_ROWS, seed=seed)),
